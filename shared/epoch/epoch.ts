@@ -1,0 +1,158 @@
+/**
+ * The life of an epoch, as data (DESIGN §5):
+ *
+ *     (none) ── plan ──▶ planned ── decide ──▶ decided ── commit ──▶ committed
+ *                         ▲   │
+ *                    plan │   │ fence
+ *                         │   ▼
+ *                         fenced
+ *
+ * `planned → planned` is another attempt. A restore decides over a planned or fenced row. Nothing leaves `decided` but to `committed`.
+ */
+import type { ErrorDescription } from "../errors.ts";
+import type { Json } from "../json.ts";
+
+/** One partition's share of an epoch: `[from, to)`, cut into sub-ranges at `cuts`. */
+export interface PlannedPartition {
+  readonly id: string;
+  readonly identity: Json;
+  readonly from: number;
+  readonly to: number;
+  /** Inner boundaries; sub-range i is between the i-th and the next of `[from, ...cuts, to]`. */
+  readonly cuts: readonly number[];
+  /** Does not hold the watermark back in this epoch. */
+  readonly idle: boolean;
+  /** Largest event time before this epoch; null if no record was ever read. */
+  readonly maxEventTime: number | null;
+}
+
+/** What every attempt of an epoch shares (I1). */
+export interface EpochPlan {
+  readonly partitions: readonly PlannedPartition[];
+  /** W(n-1), epoch milliseconds; null before the first. */
+  readonly watermark: number | null;
+  /** At the end of a bounded run: the watermark goes at least here. */
+  readonly advanceTo: number | null;
+  /** The plan's time, for records that have none. */
+  readonly processingTime: number;
+}
+
+/** What may differ between attempts. */
+export interface AttemptPlan {
+  readonly codeDigest: string;
+  /** Number of tasks of each stage; a fused epoch has one task, which does all stages. */
+  readonly tasks: readonly number[];
+  readonly fused: boolean;
+}
+
+/** What went wrong with an attempt. `shrink`: it ran out of time or memory, so the next one may take less (I1). */
+export interface Failure {
+  readonly error: ErrorDescription;
+  readonly shrink: boolean;
+}
+
+export interface Counts {
+  /** Records read, skipped and dead-lettered; bytes of values read. */
+  readonly records: number;
+  readonly bytes: number;
+  readonly skipped: number;
+  readonly deadLettered: number;
+  /** (record, window) pairs that came too late. */
+  readonly late: number;
+  /** Rows written, per sink. */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
+/** Key groups `[from, to)` share this chain of snapshot objects: a base, then deltas. */
+export interface ChainRun {
+  readonly from: number;
+  readonly to: number;
+  readonly objects: readonly string[];
+}
+
+/** State of all stages at the end of an epoch: per stage, runs that cover all key groups. Stages without state are absent. */
+export interface Checkpoint {
+  readonly stages: Readonly<Record<string, readonly ChainRun[]>>;
+}
+
+/** A task's word that its share is durable. The first ack of a task counts, whichever invocation it came from (DESIGN §5). */
+export interface Ack {
+  readonly stage: number;
+  readonly task: number;
+  readonly nonce: string;
+  /** By stage: the chains of this task's key groups. */
+  readonly chains: Readonly<Record<string, readonly ChainRun[]>>;
+  /** Key of the object with the partial aggregates for the next stage. */
+  readonly shuffle: string | null;
+  readonly prepared: readonly { readonly sink: string; readonly handle: Json }[];
+  readonly counts: Counts;
+  readonly maxEventTimes: Readonly<Record<string, number>>;
+  /** Smallest and largest end of a window that is still open, over this task's key groups. */
+  readonly nextFire: number | null;
+  readonly openUntil: number | null;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+export interface Unit {
+  readonly sink: string;
+  readonly key: string;
+  readonly unit: Json;
+  readonly status: "prepared" | "committed" | "abandoned";
+}
+
+/** A partition after an epoch. */
+export interface PartitionState {
+  readonly id: string;
+  readonly identity: Json;
+  readonly position: number;
+  readonly maxEventTime: number | null;
+}
+
+/** What a decision fixes for ever. */
+export interface Decision {
+  readonly kind: "process" | "restore";
+  readonly checkpoint: Checkpoint;
+  readonly partitions: readonly PartitionState[];
+  /** W(n). */
+  readonly watermark: number | null;
+  readonly nextFire: number | null;
+  readonly openUntil: number | null;
+  readonly counts: Counts;
+  /** Digest of the decision without its units. */
+  readonly token: string;
+  readonly unitCount: number;
+  /** Sinks that have units in this epoch. */
+  readonly sinks: readonly string[];
+  /** Per sink and unit key, `sink/key`: the last epoch up to this one in which it had output. */
+  readonly previous: Readonly<Record<string, number>>;
+  readonly decidedAt: number;
+}
+
+interface EpochBase {
+  readonly epoch: number;
+  readonly attempt: number;
+  readonly plan: EpochPlan;
+  readonly attemptPlan: AttemptPlan;
+  readonly plannedAt: number;
+  /** Failed attempts in a row, and the last one's failure. */
+  readonly failures: number;
+  readonly failure: Failure | null;
+}
+export interface PlannedEpoch extends EpochBase {
+  readonly status: "planned";
+}
+export interface FencedEpoch extends EpochBase {
+  readonly status: "fenced";
+}
+export interface DecidedEpoch extends EpochBase {
+  readonly status: "decided";
+  readonly decision: Decision;
+  /** Commits that failed so far are not counted: their back-off grows with the decision's age. */
+  readonly committedAt: number | null;
+  /** The checkpoint is not retained any more; the collector may delete what only it names. */
+  readonly dropped: boolean;
+  /** Savepoints and running restores that hold the checkpoint. */
+  readonly pins: readonly string[];
+}
+export type EpochRow = PlannedEpoch | FencedEpoch | DecidedEpoch;

@@ -1,0 +1,151 @@
+import type { Aggregate } from "../operators/aggregates.ts";
+import type { Parameter } from "./parameter.ts";
+
+/** What a key may be (DESIGN §4). `-0` is `0`. */
+export type KeyPart = string | number | boolean | bigint;
+export type Key = KeyPart | readonly KeyPart[];
+
+/** What a user's function sees beside a value. For a row that an aggregate made, `partition` is "" and `offset` -1. */
+export interface RecordMetadata {
+  /** Text of the record's key, where the source has keys. */
+  readonly key: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Event time, epoch milliseconds. */
+  readonly timestamp: number;
+  readonly partition: string;
+  readonly offset: number;
+}
+
+/** Turns a record's bytes into a value; throws what is wrong with them. Must be a pure function. */
+export interface Decoder<T> {
+  /** For `explain` and the fingerprint: "text", "json", "pattern", … */
+  readonly name: string;
+  decode(bytes: Buffer, start: number, end: number): T;
+}
+
+/** A source as data. `kind` picks the adapter in the composition root. Option values may be parameters. */
+export interface SourceDescription<T = unknown> {
+  readonly kind: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly value: Decoder<T>;
+  /** Event time of a value, epoch milliseconds. Without it the source's own, and if it has none the plan's processing time. */
+  readonly timestamp: ((value: T) => number) | undefined;
+  /** Milliseconds by which records may be out of order within a partition. */
+  readonly outOfOrderMs: number;
+  /** Milliseconds after which a partition that is at its end no longer holds the watermark back. */
+  readonly idleAfterMs: number;
+}
+
+/** A sink as data. It accepts a T. */
+export interface SinkDescription<in T = never> {
+  readonly kind: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** A phantom, which makes the type contravariant: absent at run time. */
+  readonly accepts?: (value: T) => void;
+}
+
+/** Windows of `sizeMs`, one starting every `everyMs`, aligned to the epoch. Tumbling: both are equal. */
+export interface WindowAssigner {
+  readonly kind: "tumbling" | "sliding";
+  readonly sizeMs: number;
+  readonly everyMs: number;
+}
+
+export type OnError =
+  | { readonly action: "fail" }
+  | { readonly action: "skip" }
+  | { readonly action: "deadLetter"; readonly sink: string };
+
+interface NodeBase {
+  /** Unique in the pipeline; given by the user, or derived from kind and place ("map-2"). */
+  readonly id: string;
+}
+export interface SourceNode extends NodeBase {
+  readonly kind: "source";
+  readonly source: SourceDescription;
+}
+export interface MapNode extends NodeBase {
+  readonly kind: "map";
+  readonly input: string;
+  readonly apply: (value: never, metadata: RecordMetadata) => unknown;
+}
+export interface FilterNode extends NodeBase {
+  readonly kind: "filter";
+  readonly input: string;
+  readonly apply: (value: never, metadata: RecordMetadata) => unknown;
+}
+export interface FlatMapNode extends NodeBase {
+  readonly kind: "flatMap";
+  readonly input: string;
+  readonly apply: (value: never, metadata: RecordMetadata) => Iterable<unknown>;
+}
+export interface KeyByNode extends NodeBase {
+  readonly kind: "keyBy";
+  readonly input: string;
+  readonly apply: (value: never, metadata: RecordMetadata) => Key;
+}
+/** A keyed, windowed aggregation. It reads in one stage (combining before the shuffle), and lives in the next. */
+export interface WindowNode extends NodeBase {
+  readonly kind: "window";
+  /** The keyBy node. */
+  readonly input: string;
+  readonly window: WindowAssigner;
+  readonly allowedLatenessMs: number;
+  /** Sink of late records. */
+  readonly late: string | undefined;
+  readonly aggregates: Readonly<Record<string, Aggregate<never, unknown, unknown>>>;
+}
+export interface SinkNode extends NodeBase {
+  readonly kind: "sink";
+  readonly input: string;
+}
+export type Node = SourceNode | MapNode | FilterNode | FlatMapNode | KeyByNode | WindowNode | SinkNode;
+
+/**
+ * A stage: what one task does between two shuffles. Stage 0 reads the source; each later one reads the shuffle that the
+ * stages before it fill. Room for joins and unions: `inputs` may grow kinds, `operators` may grow node kinds.
+ */
+export interface Stage {
+  readonly index: number;
+  /** Stateful nodes that live here: their merged state, firing, and what follows. Empty in stage 0. */
+  readonly operators: readonly string[];
+  /** Stateful nodes of the next stage that this one combines and shuffles for. */
+  readonly shuffles: readonly string[];
+  /** Sinks written by this stage, late and dead-letter sinks included. */
+  readonly sinks: readonly string[];
+}
+
+/** A whole pipeline as data; functions are its leaves. Everything below the DSL reads this and nothing else. */
+export interface Topology {
+  readonly name: string;
+  readonly guarantee: "exactly-once";
+  readonly onError: OnError;
+  /** Number of key groups: set once, since state is laid out by it. */
+  readonly keyGroups: number;
+  /** In the order of definition: an input stands before its users. The first is the source. */
+  readonly nodes: readonly Node[];
+  readonly stages: readonly Stage[];
+  /** All sinks by id: outputs, late records, dead letters. */
+  readonly sinks: Readonly<Record<string, SinkDescription>>;
+  readonly parameters: readonly Parameter[];
+}
+
+/** What a late sink gets: the value, and the window that it missed. */
+export interface LateRow<K = unknown, T = unknown> {
+  readonly key: K;
+  readonly value: T;
+  readonly timestamp: number;
+  readonly windowStart: number;
+  readonly windowEnd: number;
+}
+
+/** What a dead-letter sink gets. `value` is the record's text (or the derived row); `key` and `windowStart` only for derived rows. */
+export interface DeadLetterRow {
+  readonly error: string;
+  readonly operator: string;
+  readonly partition: string;
+  readonly offset: number;
+  readonly value: unknown;
+  readonly key?: unknown;
+  readonly windowStart?: number;
+}

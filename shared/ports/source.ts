@@ -1,0 +1,84 @@
+import type { Json } from "../json.ts";
+
+/**
+ * Records as columns over one buffer: no object per record. Row i's value is `bytes[valueStart[i], valueEnd[i])`;
+ * a start of -1 is a null. Buffers may be reused by the source after the consumer asks for the next batch.
+ */
+export interface RecordBatch {
+  readonly bytes: Buffer;
+  readonly count: number;
+  readonly valueStart: Int32Array;
+  readonly valueEnd: Int32Array;
+  readonly keyStart?: Int32Array;
+  readonly keyEnd?: Int32Array;
+  /** Offset of each record; ascending, may have gaps. */
+  readonly offsets: Float64Array;
+  /** Event time that the source itself knows, in epoch milliseconds. */
+  readonly timestamps?: Float64Array;
+  /** Headers of row i, where the source has any. */
+  headers?(row: number): Record<string, Uint8Array>;
+  /** Everything below this offset has been delivered, counting gaps. */
+  readonly next: number;
+}
+
+/** What the ledger remembers of a partition: enough to know it again (a file's fingerprint, a topic's id). */
+export interface KnownPartition {
+  readonly id: string;
+  readonly identity: Json;
+  /** Everything below was read by decided epochs. */
+  readonly position: number;
+}
+
+/** A partition as the source sees it now. */
+export interface PartitionStatus {
+  /** Stable for the life of the pipeline; `[A-Za-z0-9._%~/-]+`, at most 512 bytes. Sorted ids give the order of partitions. */
+  readonly id: string;
+  readonly identity: Json;
+  /** Where a partition that the ledger does not know yet starts. */
+  readonly start: number;
+  /** Readable up to here, exclusive: a file's last complete line, a topic's last stable offset. */
+  readonly end: number;
+  /** Written up to here: more will become readable without a new event (an open Kafka transaction). At least `end`. */
+  readonly high: number;
+}
+
+/** `[from, to)` of one partition. */
+export interface SourceRange {
+  readonly id: string;
+  readonly identity: Json;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How much of a range one epoch takes; whichever is reached first. At least one record is taken. */
+export interface CutLimit {
+  readonly bytes?: number;
+  readonly records?: number;
+}
+
+/**
+ * A replayable source (DESIGN §7). Reading the same range again gives the same records, or throws `LossError` (I8).
+ * Throws `InfrastructureError` for what may work again later. All errors name partition and, where it has one, file and line.
+ */
+export interface Source {
+  /**
+   * All partitions: the known ones, and new ones. `LossError` if a known one is gone, shrank or was replaced before it was read to
+   * its end. One that was read to its end and is gone is still returned, with `end` equal to its position.
+   */
+  discover(known: readonly KnownPartition[]): Promise<PartitionStatus[]>;
+  /**
+   * Where an epoch that starts at `from` ends (exclusive, on a record's boundary, in `(from, end]`), and how many records and bytes that
+   * is where the source has counted them. `records` limits are exact.
+   */
+  cut(
+    range: SourceRange,
+    limit: CutLimit,
+  ): Promise<{ readonly to: number; readonly records?: number; readonly bytes: number }>;
+  /**
+   * Inner boundaries on records that cut the range into pieces of about `pieceBytes`; a function of the range alone. Empty for a small range.
+   */
+  split(range: SourceRange, pieceBytes: number): Promise<number[]>;
+  /** The records of the range, in offset order. Ends when everything below `to` is delivered. */
+  read(range: SourceRange, signal?: AbortSignal): AsyncIterable<RecordBatch>;
+  close(): Promise<void>;
+}
