@@ -24,10 +24,14 @@ export interface PlannedPartition {
   readonly idle: boolean;
   /** Largest event time before this epoch; null if no record was ever read. */
   readonly maxEventTime: number | null;
+  /** Processing time of the last plan that took records of it, this one included, or that first saw it; epoch milliseconds. */
+  readonly activeAt: number;
 }
 
 /** What every attempt of an epoch shares (I1). */
 export interface EpochPlan {
+  /** About how many bytes the ranges hold; decides the number of tasks, and nothing else. */
+  readonly bytes: number;
   readonly partitions: readonly PlannedPartition[];
   /** W(n-1), epoch milliseconds; null before the first. */
   readonly watermark: number | null;
@@ -84,7 +88,7 @@ export interface Ack {
   readonly chains: Readonly<Record<string, readonly ChainRun[]>>;
   /** Key of the object with the partial aggregates for the next stage. */
   readonly shuffle: string | null;
-  readonly prepared: readonly { readonly sink: string; readonly handle: Json }[];
+  readonly prepared: readonly { readonly stage: number; readonly sink: string; readonly handle: Json }[];
   readonly counts: Counts;
   readonly maxEventTimes: Readonly<Record<string, number>>;
   /** Smallest and largest end of a window that is still open, over this task's key groups. */
@@ -107,6 +111,7 @@ export interface PartitionState {
   readonly identity: Json;
   readonly position: number;
   readonly maxEventTime: number | null;
+  readonly activeAt: number;
 }
 
 /** What a decision fixes for ever. */

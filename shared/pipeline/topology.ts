@@ -18,7 +18,7 @@ export interface RecordMetadata {
 
 /** Turns a record's bytes into a value; throws what is wrong with them. Must be a pure function. */
 export interface Decoder<T> {
-  /** For `explain` and the fingerprint: "text", "json", "pattern", … */
+  /** For `explain`: "text", "json", "pattern", … */
   readonly name: string;
   decode(bytes: Buffer, start: number, end: number): T;
 }

@@ -110,6 +110,8 @@ export interface Ledger {
   grant(seen: { owner: number | null; run: number }): Promise<number | null>;
   /** The owner passes the lease to a successor in one write; events start at 0. */
   handOver(owner: number): Promise<number | null>;
+  /** Counts history events of the owner's execution, where no `plan` write does it. False: not the owner. */
+  spend(owner: number, events: number): Promise<boolean>;
   /** Going idle: owner and sequence are what was read, nothing decided is uncommitted unless the status is not running → lease released. */
   release(owner: number, sequence: number): Promise<"released" | "changed">;
 
@@ -132,7 +134,10 @@ export interface Ledger {
     fingerprint: string;
     now: number;
   }): Promise<"decided" | "changed">;
-  /** Deletes acks of attempts below the current or decided one, and units and acks of committed epochs below `keepFrom`; returns how many rows went. */
-  trim(keepFrom: number): Promise<number>;
+  /**
+   * Deletes rows that nobody needs: acks of attempts below the current or decided one, acks and units of committed epochs below
+   * `detailsFrom`, and epochs that are dropped and unpinned below `epochsFrom` (so `detailsFrom >= epochsFrom`). Returns how many rows went.
+   */
+  trim(keep: { detailsFrom: number; epochsFrom: number }): Promise<number>;
   close(): Promise<void>;
 }

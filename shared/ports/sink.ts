@@ -21,6 +21,8 @@ export interface Transaction<T = unknown> {
   write(rows: RowBatch<T>): void;
   /** Resolves when so little is buffered that more may be written. Called between batches, never per row. */
   drained(): Promise<void>;
+  /** Gives up before `preCommit`: frees what it holds, and deletes what it has staged. Never throws. */
+  discard?(): Promise<void>;
 }
 
 /** A pre-committed transaction of the acks, with the task that made it. */

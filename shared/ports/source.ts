@@ -1,3 +1,4 @@
+import type { ErrorPlace } from "../errors.ts";
 import type { Json } from "../json.ts";
 
 /**
@@ -17,6 +18,11 @@ export interface RecordBatch {
   readonly timestamps?: Float64Array;
   /** Headers of row i, where the source has any. */
   headers?(row: number): Record<string, Uint8Array>;
+  /**
+   * Rows that the source could not take as they are (a line that is too long), with what is wrong and where: they follow `onError` like a record that
+   * fails to decode. Their value is the beginning of the record only. Absent where there are none.
+   */
+  readonly errors?: ReadonlyMap<number, string>;
   /** Everything below this offset has been delivered, counting gaps. */
   readonly next: number;
 }
@@ -62,8 +68,8 @@ export interface CutLimit {
  */
 export interface Source {
   /**
-   * All partitions: the known ones, and new ones. `LossError` if a known one is gone, shrank or was replaced before it was read to
-   * its end. One that was read to its end and is gone is still returned, with `end` equal to its position.
+   * All partitions: the known ones, and new ones; with identities as they are now (a file has grown, or was renamed), for the ledger to keep.
+   * `LossError` if a known one is gone, shrank or was replaced before it was read to its end. One that was read to its end and is gone is still returned, with `end` equal to its position.
    */
   discover(known: readonly KnownPartition[]): Promise<PartitionStatus[]>;
   /**
@@ -80,5 +86,7 @@ export interface Source {
   split(range: SourceRange, pieceBytes: number): Promise<number[]>;
   /** The records of the range, in offset order. Ends when everything below `to` is delivered. */
   read(range: SourceRange, signal?: AbortSignal): AsyncIterable<RecordBatch>;
+  /** Where a record of the range lies, for the message of an error: may read the input to count its lines. */
+  place?(range: SourceRange, offset: number): Promise<ErrorPlace>;
   close(): Promise<void>;
 }

@@ -1,0 +1,45 @@
+import { UsageError } from "../shared/errors.ts";
+
+const millisecondsOf = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+type Unit = keyof typeof millisecondsOf;
+
+/**
+ * Milliseconds of a duration like `500ms`, `1s`, `1.5m` or `1h`.
+ *
+ * @throws UsageError `invalid-duration`, naming the option, for anything else and for less than a millisecond.
+ */
+export function parseDuration(option: string, text: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  const milliseconds = unit === undefined ? 0 : Math.round(Number(amount) * millisecondsOf[unit as Unit]);
+  if (Number.isSafeInteger(milliseconds) && milliseconds >= 1) return milliseconds;
+  const meant = /^[1-9]\d*$/.test(text) ? ` Did you mean ${text}s?` : "";
+  throw new UsageError("invalid-duration", `${option} takes a duration, not "${text}".${meant}`, {
+    wayOut: "Write a number and its unit: 500ms, 1s, 2m or 1h.",
+  });
+}
+
+/**
+ * A whole number of at least `least`.
+ *
+ * @throws UsageError `invalid-number`, naming the option.
+ */
+export function parseWholeNumber(option: string, text: string, least = 1): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new UsageError("invalid-number", `${option} takes a whole number from ${least}, not "${text}"`);
+}
+
+/**
+ * Adds `NAME=VALUE` to the parameters so far; the last value of a name counts, as an alias may come first.
+ *
+ * @throws UsageError `invalid-parameter` without a name or without `=`.
+ */
+export function parseParameter(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const equals = text.indexOf("=");
+  if (equals < 1) {
+    throw new UsageError("invalid-parameter", `--set takes NAME=VALUE, not "${text}"`, {
+      wayOut: "For example: --set input=access.log",
+    });
+  }
+  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+// The launcher. Plain JavaScript that an old Node can read too, so that it can say what is missing.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+
+const NEEDED = 24;
+
+if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
+  const sources = new URL("./main.ts", import.meta.url);
+  const isClone = existsSync(fileURLToPath(sources));
+  const { main } = await import(isClone ? sources.href : new URL("../dist/cli/main.js", import.meta.url).href);
+  process.exitCode = await main(process.argv.slice(2));
+} else {
+  const node = packagedNode();
+  if (node === undefined) complain();
+  else runAgain(node);
+}
+
+/** The binary of the npm package `node`, where it is installed: it brings a newer Node than the machine's. */
+function packagedNode() {
+  try {
+    return createRequire(import.meta.url).resolve("node/bin/node");
+  } catch {
+    return undefined;
+  }
+}
+
+function runAgain(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  // A terminal sends Ctrl-C to both: the child ends after its epoch, and this process waits for it.
+  process.on("SIGINT", () => {});
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  child.on("error", complain);
+  child.on("exit", (code, signal) => {
+    if (signal === null) process.exitCode = code;
+    else process.kill(process.pid, signal);
+  });
+}
+
+function complain() {
+  process.stderr.write(
+    `epochflow needs Node ${NEEDED} or newer; this is Node ${process.versions.node} (${process.execPath}).
+In a clone of epochflow, run \`npm ci\`: it brings Node ${NEEDED}, and npm scripts and npx use it.
+In your own project, \`npm install --save-dev node@${NEEDED}\` does the same for that project.
+`,
+  );
+  process.exitCode = 1;
+}

@@ -1,0 +1,120 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { displayPath } from "../local/paths.ts";
+import type { Checkpoint, DecidedEpoch, EpochRow } from "../shared/epoch/epoch.ts";
+import type { Head, Wake } from "../shared/ports/ledger.ts";
+import {
+  formatBytes,
+  formatCount,
+  formatCounted,
+  formatDuration,
+  formatFields,
+  formatInstant,
+  formatSome,
+} from "./format.ts";
+import { formatError } from "./report.ts";
+import type { OpenState } from "./state.ts";
+
+/** What `status` shows, and what `status --json` prints. */
+export interface Status extends Head {
+  readonly state: string;
+  readonly wake: Wake;
+  /** Whether a process works on this state now. */
+  readonly atWork: boolean;
+  /** The last decided epoch, and the oldest that is decided and not committed. */
+  readonly last: DecidedEpoch | null;
+  readonly uncommitted: DecidedEpoch | null;
+  /** The epoch after them, planned or fenced. */
+  readonly next: EpochRow | null;
+  /** Bytes of the snapshots that the last checkpoint names; null if one is missing. */
+  readonly checkpointBytes: number | null;
+}
+
+export async function readStatus({ folder, objects, ledger, head, atWork }: OpenState): Promise<Status> {
+  const rows = await ledger.epochs({ from: Math.max(1, head.decided), to: head.decided + 1 });
+  const decided = (row: EpochRow | undefined): DecidedEpoch | null => (row?.status === "decided" ? row : null);
+  const last = decided(rows.find((row) => row.epoch === head.decided));
+  return {
+    ...head,
+    state: folder,
+    wake: await ledger.wake(),
+    atWork: atWork(),
+    last,
+    uncommitted: head.committed < head.decided ? decided(await ledger.epoch(head.committed + 1)) : null,
+    next: rows.find((row) => row.epoch === head.decided + 1) ?? null,
+    checkpointBytes: last === null ? 0 : sizeOf(last.decision.checkpoint, objects),
+  };
+}
+
+function sizeOf(checkpoint: Checkpoint, folder: string): number | null {
+  const runs = Object.values(checkpoint.stages).flat();
+  let bytes = 0;
+  for (const key of new Set(runs.flatMap((run) => run.objects))) {
+    const size = statSync(join(folder, key), { throwIfNoEntry: false })?.size;
+    if (size === undefined) return null;
+    bytes += size;
+  }
+  return bytes;
+}
+
+export function formatStatus(status: Status, now: number): string {
+  const { last, next, uncommitted } = status;
+  const fields: [string, string][] = [
+    ["pipeline", status.pipeline],
+    ["uid", status.uid],
+    ["state", displayPath(status.state)],
+    ["status", formatHeadStatus(status)],
+    ["process", formatProcess(status)],
+    ["epochs", `${formatCount(status.decided)} decided, ${formatCount(status.committed)} committed`],
+  ];
+  if (uncommitted !== null) {
+    const age = formatDuration(now - uncommitted.decision.decidedAt);
+    const sinks = uncommitted.decision.sinks.join(", ");
+    fields.push(["uncommitted", `since epoch ${uncommitted.epoch}, decided ${age} ago; sinks: ${sinks || "none"}`]);
+  }
+  if (last !== null) fields.push(...formatLast(status, last, now));
+  if (next !== null) fields.push(["next", formatNext(next, now)]);
+  return formatFields(fields);
+}
+
+function formatHeadStatus({ status, error }: Status): string {
+  if (status === "paused") return "paused: `epochflow resume` lets it go on";
+  if (status === "running") return "running";
+  const way = error?.kind === "loss" ? "`epochflow resume` lets it go on" : "`epochflow run` tries again";
+  return ["stopped", ...(error === null ? [] : [formatError(error)]), `Once the cause is mended, ${way}.`].join("\n");
+}
+
+/** A lease may name a run that is dead: the lock on the state is what tells. */
+function formatProcess({ atWork, wake: { owner } }: Status): string {
+  if (atWork) return owner === null ? "at work" : `at work: run ${owner} holds the lease`;
+  return owner === null
+    ? "none at work"
+    : `none at work: run ${owner} has ended with the lease, which the next run takes`;
+}
+
+function formatLast({ checkpointBytes }: Status, { epoch, decision }: DecidedEpoch, now: number): [string, string][] {
+  const { counts, partitions, watermark } = decision;
+  const what =
+    decision.kind === "restore"
+      ? "a restore"
+      : `${formatCounted(counts.records, "record")}, ${formatBytes(counts.bytes)}`;
+  const positions = partitions.map((one) => `${one.id} ${formatCount(one.position)}`);
+  return [
+    ["last epoch", `${epoch}, decided ${formatDuration(now - decision.decidedAt)} ago: ${what}`],
+    ["watermark", formatInstant(watermark)],
+    ["positions", formatSome(positions, 5)],
+    [
+      "checkpoint",
+      checkpointBytes === null ? "incomplete: a snapshot object is missing" : formatBytes(checkpointBytes),
+    ],
+  ];
+}
+
+function formatNext(row: EpochRow, now: number): string {
+  const ranges = row.plan.partitions.filter((one) => one.to > one.from);
+  const lag = ranges.reduce((sum, one) => sum + one.to - one.from, 0);
+  const failure =
+    row.failure === null ? "" : `\n${formatCounted(row.failures, "failed attempt")}\n${formatError(row.failure.error)}`;
+  const age = formatDuration(now - row.plannedAt);
+  return `${row.epoch}, ${row.status}, attempt ${row.attempt}, planned ${age} ago: ${formatBytes(lag)}${failure}`;
+}

@@ -1,0 +1,148 @@
+import { Worker } from "node:worker_threads";
+import type { OperateOutcome } from "../shared/epoch/operate.ts";
+import type { TaskName } from "../shared/epoch/plan.ts";
+import { type ErrorDescription, InfrastructureError, revive, UserCodeError } from "../shared/errors.ts";
+import type { Ledger } from "../shared/ports/ledger.ts";
+import { readWhereabouts, whereaboutsBytes } from "./whereabouts.ts";
+
+/** What a worker thread is made with. */
+export interface WorkerSetup {
+  readonly url: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly state: string;
+  readonly uid: string;
+  readonly whereabouts: SharedArrayBuffer;
+}
+
+export type WorkerAnswer =
+  | { readonly kind: "read"; readonly records: number; readonly bytes: number }
+  | { readonly kind: "done"; readonly outcome: OperateOutcome }
+  | { readonly kind: "failed"; readonly error: ErrorDescription };
+
+interface PoolOptions {
+  readonly threads: number;
+  readonly taskTimeoutMs: number;
+  readonly ledger: Ledger;
+  readonly setup: Omit<WorkerSetup, "whereabouts">;
+  onRead(records: number, bytes: number): void;
+}
+
+/**
+ * Operator tasks in worker threads. A task goes to the thread of its number, which has the state of its key groups warm. One that takes too long, or all
+ * memory, takes its thread with it; that is noted as the attempt's failure, and the next attempt is smaller.
+ */
+export class OperatorThreads {
+  private readonly threads: Thread[];
+  private readonly options: PoolOptions;
+
+  constructor(options: PoolOptions) {
+    this.options = options;
+    this.threads = Array.from({ length: options.threads }, () => new Thread(options));
+  }
+
+  async operate(name: TaskName): Promise<OperateOutcome> {
+    const thread = this.threads[name.task % this.threads.length]!;
+    try {
+      return await thread.run(name);
+    } catch (error) {
+      if (!(error instanceof UserCodeError)) throw error;
+      await this.options.ledger.fail(name, { error: error.describe(), shrink: true });
+      return "failed";
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.threads.map((thread) => thread.end()));
+  }
+}
+
+class Thread {
+  private worker: Worker | undefined;
+  private queue: Promise<unknown> = Promise.resolve();
+  private readonly whereabouts = new SharedArrayBuffer(whereaboutsBytes);
+  private readonly options: PoolOptions;
+
+  constructor(options: PoolOptions) {
+    this.options = options;
+  }
+
+  /** One task at a time, as a Lambda sandbox. */
+  run(name: TaskName): Promise<OperateOutcome> {
+    const result = this.queue.then(() => this.once(name));
+    this.queue = result.catch(() => undefined);
+    return result;
+  }
+
+  async end(): Promise<void> {
+    await this.worker?.terminate();
+    this.worker = undefined;
+  }
+
+  private once(name: TaskName): Promise<OperateOutcome> {
+    this.worker ??= this.start();
+    const { worker } = this;
+    const { promise, resolve, reject } = Promise.withResolvers<OperateOutcome>();
+    const onMessage = (answer: WorkerAnswer) => {
+      if (answer.kind === "read") this.options.onRead(answer.records, answer.bytes);
+      else if (answer.kind === "done") resolve(answer.outcome);
+      else reject(revive(answer.error));
+    };
+    const onError = (error: unknown) => reject(this.crash(error, name));
+    const onExit = (code: number) =>
+      reject(
+        new InfrastructureError("worker-ended", `a worker thread ended by itself (code ${code})${this.at()}`, {
+          wayOut: "no function of a pipeline may call process.exit()",
+        }),
+      );
+    worker.on("message", onMessage).on("error", onError).on("exit", onExit);
+    const timer = setTimeout(() => reject(this.late(name)), this.options.taskTimeoutMs);
+    worker.postMessage(name);
+    return promise
+      .catch(async (error) => {
+        if (!(error instanceof InfrastructureError) || error.code === "worker-ended") await this.end();
+        throw error;
+      })
+      .finally(() => {
+        clearTimeout(timer);
+        worker.off("message", onMessage).off("error", onError).off("exit", onExit);
+      });
+  }
+
+  private start(): Worker {
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    const worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), {
+      workerData: { ...this.options.setup, whereabouts: this.whereabouts } satisfies WorkerSetup,
+    });
+    // Between two tasks nobody waits for the worker: one that breaks then is replaced by the next task.
+    worker.on("error", () => this.forget(worker)).on("exit", () => this.forget(worker));
+    return worker;
+  }
+
+  private forget(worker: Worker): void {
+    if (this.worker === worker) this.worker = undefined;
+  }
+
+  private at(): string {
+    const { operator, partition, offset } = readWhereabouts(this.whereabouts);
+    return operator ? `, in operator ${operator}, at ${partition} offset ${offset}` : "";
+  }
+
+  private late(name: TaskName): UserCodeError {
+    const seconds = this.options.taskTimeoutMs / 1000;
+    const { operator, partition, offset } = readWhereabouts(this.whereabouts);
+    return new UserCodeError("task-timeout", `a task did not end within ${seconds} s${this.at()}`, {
+      wayOut: "look for a function that never returns, or give tasks more time with --task-timeout",
+      place: { epoch: name.epoch, attempt: name.attempt, ...(operator && { operator, partition, offset }) },
+    });
+  }
+
+  private crash(error: unknown, name: TaskName): Error {
+    const text = error instanceof Error ? error.message : String(error);
+    if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY")
+      return new UserCodeError("out-of-memory", `a task ran out of memory${this.at()}`, {
+        wayOut: "give Node more with NODE_OPTIONS=--max-old-space-size, or epochs fewer records with --epoch-records",
+        place: { epoch: name.epoch, attempt: name.attempt },
+      });
+    return new InfrastructureError("worker-failed", `a worker thread failed: ${text}`, { cause: error });
+  }
+}

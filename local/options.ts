@@ -1,0 +1,78 @@
+import type { ErrorDescription } from "../shared/errors.ts";
+
+/** How `run` runs a pipeline on this machine. All have defaults. */
+export interface RunOptions {
+  /** Values of the pipeline's parameters. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** Folder of ledger, snapshots and lease; `.epochflow/<pipeline name>` below the working directory. */
+  readonly state?: string;
+  /** Records an epoch takes, exactly; turns adaptation off. */
+  readonly epochRecords?: number;
+  /** Milliseconds that an epoch should take (default 1000); its size adapts. With `epochRecords` too, whichever comes first. */
+  readonly epochIntervalMs?: number;
+  /** Most tasks of a stage, and the number of worker threads; the number of processors by default. */
+  readonly parallelism?: number;
+  /** Leaves windows open at the end of the input. */
+  readonly hold?: boolean;
+  /** Waits while another process works on the same state, instead of giving up. */
+  readonly wait?: boolean;
+  /** Milliseconds after which a task is taken for dead (default 60,000). */
+  readonly taskTimeoutMs?: number;
+  /** Attempts of an epoch that fail for the user's code or for a loss (I8) before the pipeline stops; 3. */
+  readonly attempts?: number;
+  /** Checkpoints to retain; 3. */
+  readonly retain?: number;
+  /** Called at every change, at most ten times a second. */
+  readonly onProgress?: (progress: Progress) => void;
+  /** Called for what a person should know: a retry, a back-off, a closed window. */
+  readonly onMessage?: (message: Message) => void;
+  /** Aborting it ends the run after the running epoch (committed); everything is kept. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Message {
+  readonly level: "info" | "warning";
+  readonly text: string;
+  readonly error?: ErrorDescription;
+}
+
+/** Where the run is. Counts are of this run, but for `epoch`, `position` and `watermark`. */
+export interface Progress {
+  /** Last decided, and last committed epoch. */
+  readonly decided: number;
+  readonly committed: number;
+  readonly epochs: number;
+  readonly records: number;
+  readonly bytes: number;
+  readonly rows: number;
+  /** Offsets (bytes, for files) that are read, and that there are, over all partitions. */
+  readonly position: number;
+  readonly end: number;
+  /** Epoch milliseconds. */
+  readonly watermark: number | null;
+  readonly elapsedMs: number;
+}
+
+export interface RunResult {
+  /**
+   * - `done`: all input is processed and committed;
+   * - `nothing-new`: it was so already;
+   * - `interrupted`: `signal` ended it, between two epochs;
+   * - `paused`: by `epochflow pause`, now or before;
+   * - `stopped`: by `error`; a loss (I8) needs `resume`, a failure of user code goes on with the next run;
+   * - `failed`: infrastructure (`error`) kept failing, nothing is lost, run again;
+   * - `in-use`: another process works on this state.
+   */
+  readonly outcome: "done" | "nothing-new" | "interrupted" | "paused" | "stopped" | "failed" | "in-use";
+  readonly error?: ErrorDescription;
+  readonly progress: Progress;
+  /** Records late, skipped and dead-lettered in this run. */
+  readonly late: number;
+  readonly skipped: number;
+  readonly deadLettered: number;
+  /** Set if the end of the input closed windows: later records of them will be late. */
+  readonly closedUntil: number | null;
+  /** Folder of the state, and of each files sink by id. */
+  readonly state: string;
+  readonly outputs: Readonly<Record<string, string>>;
+}

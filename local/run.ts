@@ -1,0 +1,123 @@
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { LeaseLock } from "../shared/adapters/sqlite/lease-lock.ts";
+import { systemClock } from "../shared/adapters/system/clock.ts";
+import { EpochflowError, UsageError } from "../shared/errors.ts";
+import { checkOptions } from "../shared/options.ts";
+import { bind } from "../shared/pipeline/bind.ts";
+import { describe } from "../shared/pipeline/describe.ts";
+import type { Definition } from "../shared/pipeline/graph.ts";
+import type { Topology } from "../shared/pipeline/topology.ts";
+import { codeDigestOfEngine } from "./code-digest.ts";
+import { statePaths } from "./compose.ts";
+import { loadPipeline } from "./load.ts";
+import type { RunOptions, RunResult } from "./options.ts";
+import { type Internals, runSession } from "./session.ts";
+
+export type { Message, Progress, RunOptions, RunResult } from "./options.ts";
+
+const knownOptions = [
+  "parameters",
+  "state",
+  "epochRecords",
+  "epochIntervalMs",
+  "parallelism",
+  "hold",
+  "wait",
+  "taskTimeoutMs",
+  "attempts",
+  "retain",
+  "onProgress",
+  "onMessage",
+  "signal",
+];
+
+/**
+ * Runs a pipeline on this machine until its input is processed. Given a module (a path or URL whose default export is the pipeline), operator tasks run
+ * in worker threads; given the pipeline itself, in this thread. Throws `UsageError` for what is wrong before anything begins.
+ */
+export async function run(pipeline: string | URL | Definition, options: RunOptions = {}): Promise<RunResult> {
+  checkOptions("run", options, knownOptions);
+  return await runWith(pipeline, options, {});
+}
+
+/** `run` with its inner parts laid open, for tests. */
+export async function runWith(
+  pipeline: string | URL | Definition,
+  options: RunOptions,
+  internals: Internals,
+): Promise<RunResult> {
+  checkValues(options);
+  const loaded =
+    typeof pipeline === "string" || pipeline instanceof URL
+      ? await loadPipeline(pipeline)
+      : { topology: describe(pipeline), codeDigest: codeDigestOfEngine(), url: undefined };
+  const topology = bind(loaded.topology, options.parameters ?? {});
+  const state = resolve(options.state ?? join(".epochflow", topology.name));
+  mkdirSync(state, { recursive: true });
+  const lock = await acquire(statePaths(state).lease, options);
+  if (!lock) return inUse(topology, state);
+  try {
+    return await runSession({ ...loaded, topology, state }, options, internals);
+  } finally {
+    lock.release();
+  }
+}
+
+function checkValues(options: RunOptions): void {
+  for (const name of [
+    "epochRecords",
+    "epochIntervalMs",
+    "parallelism",
+    "taskTimeoutMs",
+    "attempts",
+    "retain",
+  ] as const) {
+    const value = options[name];
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
+      throw new UsageError("bad-option", `${name} is ${String(value)}`, {
+        wayOut: `${name} is a whole number above 0`,
+      });
+  }
+}
+
+/** The lock is the proof that this process alone owns the lease; the system frees it when its holder dies. */
+async function acquire(path: string, { wait, signal, onMessage }: RunOptions): Promise<LeaseLock | undefined> {
+  let told = false;
+  for (;;) {
+    const lock = LeaseLock.tryAcquire(path);
+    if (lock || !wait || signal?.aborted) return lock;
+    if (!told) onMessage?.({ level: "info", text: "another process works on this state: waiting for it to end" });
+    told = true;
+    await systemClock.sleep(100);
+  }
+}
+
+function inUse(topology: Topology, state: string): RunResult {
+  const error = new EpochflowError("usage", "state-in-use", `another process works on ${state}`, {
+    wayOut: "wait for it to end (--wait does), or give this run a state folder of its own with --state",
+    place: { pipeline: topology.name },
+  });
+  return {
+    outcome: "in-use",
+    error: error.describe(),
+    progress: {
+      decided: 0,
+      committed: 0,
+      epochs: 0,
+      records: 0,
+      bytes: 0,
+      rows: 0,
+      position: 0,
+      end: 0,
+      watermark: null,
+      elapsedMs: 0,
+    },
+    late: 0,
+    skipped: 0,
+    deadLettered: 0,
+    closedUntil: null,
+    state,
+    outputs: {},
+  };
+}

@@ -1,0 +1,24 @@
+/**
+ * Makes `import … from "epochflow"` in a pipeline mean this very installation, wherever the pipeline's file lies: the sources in a clone,
+ * `dist/` in the package. So a pipeline needs no installation of its own, and there is never a second engine beside the running one.
+ *
+ * Import this module for its effect, in every thread, before a pipeline is imported: hooks are not inherited by worker threads.
+ */
+import { registerHooks } from "node:module";
+import { extname } from "node:path";
+
+const extension = extname(import.meta.url);
+const entries = new Map(
+  Object.entries({
+    epochflow: "../shared/index",
+    "epochflow/testing": "../shared/testing/index",
+    "epochflow/local": "./run",
+  }).map(([specifier, path]) => [specifier, new URL(path + extension, import.meta.url).href]),
+);
+
+registerHooks({
+  resolve(specifier, context, nextResolve) {
+    const url = entries.get(specifier);
+    return url === undefined ? nextResolve(specifier, context) : { url, shortCircuit: true };
+  },
+});

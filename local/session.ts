@@ -1,0 +1,237 @@
+import { resolve } from "node:path";
+import { systemRandom } from "../shared/adapters/system/random.ts";
+import { collect } from "../shared/epoch/collect.ts";
+import type { Engine } from "../shared/epoch/engine.ts";
+import { operate } from "../shared/epoch/operate.ts";
+import type { TaskName } from "../shared/epoch/plan.ts";
+import type { Policy } from "../shared/epoch/policy.ts";
+import { wake } from "../shared/epoch/wake.ts";
+import { describeError, type ErrorDescription, UsageError } from "../shared/errors.ts";
+import { fingerprint } from "../shared/pipeline/fingerprint.ts";
+import type { Topology } from "../shared/pipeline/topology.ts";
+import type { Head } from "../shared/ports/ledger.ts";
+import { composeEngine, openLedger } from "./compose.ts";
+import { LocalExecutions } from "./executions.ts";
+import { type Handlers, handlersOf, interpret } from "./machine.ts";
+import { OperatorThreads } from "./operators.ts";
+import type { RunOptions, RunResult } from "./options.ts";
+import { localPolicy } from "./policy.ts";
+import { Tracker } from "./tracker.ts";
+import { Watchdog } from "./watchdog.ts";
+
+/** Seams for tests: faults between the protocol and its ports, and choices that a plan leaves open. */
+export interface Internals {
+  readonly engine?: (engine: Engine) => Engine;
+  readonly handlers?: (handlers: Handlers) => Handlers;
+  readonly chooseTasks?: Policy["chooseTasks"];
+}
+
+interface Loaded {
+  readonly topology: Topology;
+  readonly codeDigest: string;
+  /** The pipeline's module, for worker threads; without it operators run in this thread. */
+  readonly url: string | undefined;
+  readonly state: string;
+}
+
+/** Epochs after which the collector sweeps, beside the work; it sweeps at the end of a run too. */
+const epochsPerSweep = 100;
+const retainedHistory = 1000;
+
+/** One run, by a process that holds the lock on the state: wakes the coordinator, and stays until it is idle. */
+export async function runSession(loaded: Loaded, options: RunOptions, internals: Internals): Promise<RunResult> {
+  const { topology, state } = loaded;
+  const ledger = openLedger(state);
+  try {
+    const first = {
+      pipeline: topology.name,
+      uid: systemRandom.nonce(),
+      fingerprint: JSON.stringify(fingerprint(topology)),
+    };
+    const head = await mayRun(await ledger.open(first), topology, state, (status) => ledger.setStatus(status));
+    const session = new Session(loaded, options, internals, ledger, head);
+    if (head.status !== "running") return await session.result("nothing-new");
+    return await session.run();
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** A stop for the user's code or data ends with the next run, which is the user's word; one for a loss (I8) with `resume` alone. */
+async function mayRun(
+  head: Head,
+  topology: Topology,
+  state: string,
+  setStatus: (status: "running") => Promise<Head>,
+): Promise<Head> {
+  if (head.pipeline !== topology.name)
+    throw new UsageError(
+      "foreign-state",
+      `${state} is the state of pipeline ${head.pipeline}, not of ${topology.name}`,
+      {
+        wayOut: "give this pipeline a state folder of its own with --state",
+      },
+    );
+  return head.status === "stopped" && head.error?.kind !== "loss" ? await setStatus("running") : head;
+}
+
+class Session {
+  private readonly engine: Engine;
+  private readonly tracker: Tracker;
+  private readonly watchdog: Watchdog;
+  private readonly threads: OperatorThreads | undefined;
+  private readonly executions: LocalExecutions;
+  private sweeping: Promise<unknown> | undefined;
+  private readonly loaded: Loaded;
+  private readonly options: RunOptions;
+  private readonly handlers: Handlers;
+
+  constructor(loaded: Loaded, options: RunOptions, internals: Internals, ledger: Engine["ledger"], head: Head) {
+    this.loaded = loaded;
+    this.options = options;
+    this.watchdog = new Watchdog(options.attempts ?? 3, options.onMessage);
+    this.executions = new LocalExecutions((name) => this.interpret(name));
+    const draining = () => options.signal?.aborted ?? false;
+    const policy = {
+      ...localPolicy(options, draining),
+      ...(internals.chooseTasks && { chooseTasks: internals.chooseTasks }),
+    };
+    const composed = composeEngine({ ...loaded, uid: head.uid, ledger, policy, executions: this.executions });
+    this.tracker = new Tracker(composed, options.onProgress);
+    const watched = {
+      ...composed,
+      source: this.tracker.watch(composed.source),
+      read: (records: number, bytes: number) => this.tracker.read(records, bytes),
+    };
+    this.engine = internals.engine?.(watched) ?? watched;
+    this.threads = loaded.url && !internals.engine ? this.startThreads(loaded.url, head.uid) : undefined;
+    const handlers = this.observed(handlersOf(this.engine, (name) => this.operate(name)));
+    this.handlers = internals.handlers?.(handlers) ?? handlers;
+  }
+
+  async run(): Promise<RunResult> {
+    const { engine, executions, tracker } = this;
+    try {
+      await tracker.begin();
+      const before = tracker.progress;
+      await wake({ pipeline: engine.topology.name, uid: engine.uid, ledger: engine.ledger, executions });
+      await executions.settled();
+      await this.sweep();
+      const { committed } = tracker.progress;
+      return await this.result(committed === before.committed ? "nothing-new" : "done");
+    } finally {
+      await this.threads?.close();
+      await engine.source.close();
+      for (const sink of Object.keys(engine.topology.sinks)) await engine.sink(sink).close();
+    }
+  }
+
+  private startThreads(url: string, uid: string): OperatorThreads {
+    const { options, loaded } = this;
+    return new OperatorThreads({
+      threads: this.engine.policy.parallelism,
+      taskTimeoutMs: options.taskTimeoutMs ?? 60_000,
+      ledger: this.engine.ledger,
+      setup: { url, parameters: options.parameters ?? {}, state: loaded.state, uid },
+      onRead: (records, bytes) => this.tracker.read(records, bytes),
+    });
+  }
+
+  private operate(name: TaskName) {
+    return this.threads ? this.threads.operate(name) : operate(this.engine, name);
+  }
+
+  private async interpret(name: string): Promise<void> {
+    const execution = interpret(name, this.handlers);
+    await Promise.race([execution.result, this.watchdog.gaveUp.then(() => execution.abort())]);
+  }
+
+  /** The handlers, with the tracker and the watchdog looking on. */
+  private observed(handlers: Handlers): Handlers {
+    const { tracker, watchdog } = this;
+    const after: Record<string, (input: { epoch: number }, answer: { outcome: string }) => Promise<void>> = {
+      Decide: async ({ epoch }, { outcome }) => {
+        if (outcome !== "decided") return;
+        await tracker.attemptOver(epoch, true);
+        if (epoch % epochsPerSweep === 0) this.sweeping ??= this.sweep().finally(() => (this.sweeping = undefined));
+      },
+      Abort: async ({ epoch }, { outcome }) => {
+        await tracker.attemptOver(epoch, outcome === "decided");
+        await watchdog.aborted(this.engine.ledger, epoch);
+      },
+      Seal: async ({ epoch }, { outcome }) => {
+        if (outcome === "committed") tracker.committed(epoch);
+      },
+    };
+    return Object.fromEntries(
+      Object.entries(handlers).map(([state, handler]) => [
+        state,
+        async (input: never) => {
+          const answer = await watchdog.watch(state, () => handler(input));
+          await after[state]?.(input, answer as { outcome: string });
+          return answer;
+        },
+      ]),
+    );
+  }
+
+  private async sweep(): Promise<void> {
+    try {
+      await this.sweeping;
+      await collect(this.engine, { checkpoints: this.options.retain ?? 3, history: retainedHistory });
+    } catch (error) {
+      this.options.onMessage?.({
+        level: "warning",
+        text: "old objects could not be collected",
+        error: describeError(error),
+      });
+    }
+  }
+
+  /** How the run ended, as HEAD has it; `otherwise` if it just went idle. */
+  async result(otherwise: "done" | "nothing-new"): Promise<RunResult> {
+    const { engine, tracker, watchdog, loaded, options } = this;
+    const head = await engine.ledger.head();
+    const error = head?.status === "stopped" ? head.error : watchdog.error;
+    const outcome =
+      head?.status === "stopped"
+        ? "stopped"
+        : watchdog.error
+          ? "failed"
+          : head?.status === "paused"
+            ? "paused"
+            : options.signal?.aborted
+              ? "interrupted"
+              : otherwise;
+    const { late, skipped, deadLettered, ...progress } = tracker.progress;
+    return {
+      outcome,
+      ...(error && { error: this.place(error) }),
+      progress,
+      late,
+      skipped,
+      deadLettered,
+      closedUntil: await this.closedUntil(progress.decided),
+      state: loaded.state,
+      outputs: outputsOf(engine.topology),
+    };
+  }
+
+  private async closedUntil(epoch: number): Promise<number | null> {
+    const row = await this.engine.ledger.epoch(epoch);
+    return row?.status === "decided" ? row.plan.advanceTo : null;
+  }
+
+  private place(error: ErrorDescription): ErrorDescription {
+    return { ...error, place: { pipeline: this.engine.topology.name, ...error.place } };
+  }
+}
+
+/** Folders of the files sinks, by id. */
+function outputsOf(topology: Topology): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(topology.sinks).flatMap(([id, { kind, options }]) =>
+      kind === "files" ? [[id, resolve(String(options.path))]] : [],
+    ),
+  );
+}

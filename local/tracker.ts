@@ -1,0 +1,116 @@
+import type { Engine } from "../shared/epoch/engine.ts";
+import type { Source } from "../shared/ports/source.ts";
+import type { Progress } from "./options.ts";
+
+type Counted = Progress & { readonly late: number; readonly skipped: number; readonly deadLettered: number };
+
+/** Watches a run: what is decided and committed is read from the ledger, what is under way is reported by tasks. */
+export class Tracker {
+  private readonly began = performance.now();
+  private reportedAt = Number.NEGATIVE_INFINITY;
+  private underWay = { records: 0, bytes: 0 };
+  private state: Counted;
+  private readonly engine: Engine;
+  private readonly report: ((progress: Progress) => void) | undefined;
+
+  constructor(engine: Engine, report: ((progress: Progress) => void) | undefined) {
+    this.engine = engine;
+    this.report = report;
+    this.state = {
+      decided: 0,
+      committed: 0,
+      epochs: 0,
+      records: 0,
+      bytes: 0,
+      rows: 0,
+      position: 0,
+      end: 0,
+      watermark: null,
+      elapsedMs: 0,
+      late: 0,
+      skipped: 0,
+      deadLettered: 0,
+    };
+  }
+
+  async begin(): Promise<void> {
+    const head = await this.engine.ledger.head();
+    await this.look(head?.decided ?? 0);
+    this.state = { ...this.state, committed: head?.committed ?? 0 };
+  }
+
+  get progress(): Counted {
+    const { records, bytes } = this.underWay;
+    const { state } = this;
+    return {
+      ...state,
+      records: state.records + records,
+      bytes: state.bytes + bytes,
+      position: Math.min(state.end, state.position + bytes),
+      elapsedMs: performance.now() - this.began,
+    };
+  }
+
+  read(records: number, bytes: number): void {
+    this.underWay = { records: this.underWay.records + records, bytes: this.underWay.bytes + bytes };
+    this.changed();
+  }
+
+  /** An attempt is over: what its tasks have read counts only if it was decided. */
+  async attemptOver(epoch: number, decided: boolean): Promise<void> {
+    this.underWay = { records: 0, bytes: 0 };
+    if (decided) {
+      const counts = await this.look(epoch);
+      const { state } = this;
+      this.state = {
+        ...state,
+        epochs: state.epochs + 1,
+        records: state.records + (counts?.records ?? 0),
+        bytes: state.bytes + (counts?.bytes ?? 0),
+        rows: state.rows + Object.values(counts?.rows ?? {}).reduce((sum, rows) => sum + rows, 0),
+        late: state.late + (counts?.late ?? 0),
+        skipped: state.skipped + (counts?.skipped ?? 0),
+        deadLettered: state.deadLettered + (counts?.deadLettered ?? 0),
+      };
+    }
+    this.changed();
+  }
+
+  committed(epoch: number): void {
+    this.state = { ...this.state, committed: epoch };
+    this.changed();
+  }
+
+  /** The source, telling where its partitions end. */
+  watch(source: Source): Source {
+    return {
+      discover: async (known) => {
+        const statuses = await source.discover(known);
+        this.state = { ...this.state, end: statuses.reduce((sum, one) => sum + one.end, 0) };
+        this.changed();
+        return statuses;
+      },
+      cut: (range, limit) => source.cut(range, limit),
+      split: (range, pieceBytes) => source.split(range, pieceBytes),
+      read: (range, signal) => source.read(range, signal),
+      place: async (range, offset) => (await source.place?.(range, offset)) ?? {},
+      close: () => source.close(),
+    };
+  }
+
+  private async look(epoch: number) {
+    const row = await this.engine.ledger.epoch(epoch);
+    if (row?.status !== "decided") return undefined;
+    const { partitions, watermark, counts } = row.decision;
+    const position = partitions.reduce((sum, one) => sum + one.position, 0);
+    this.state = { ...this.state, decided: epoch, position, watermark };
+    return counts;
+  }
+
+  private changed(): void {
+    const now = performance.now();
+    if (!this.report || now - this.reportedAt < 100) return;
+    this.reportedAt = now;
+    this.report(this.progress);
+  }
+}

@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { appendFile, copyFile, mkdir, mkdtemp, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { LossError } from "../../errors.ts";
+import type { KnownPartition } from "../../ports/source.ts";
+import { readValues, wholeRange } from "../../testing/source-scenario.ts";
+import { createFilesSource } from "./source.ts";
+
+/** What a pipeline remembers between runs, and reads in each: the new records by partition. */
+class Reader {
+  readonly folder: string;
+  readonly #path: string;
+  readonly #bounded: boolean;
+  #known: KnownPartition[] = [];
+
+  constructor(folder: string, { path = folder, bounded = true } = {}) {
+    this.folder = folder;
+    this.#path = path;
+    this.#bounded = bounded;
+  }
+
+  /** Reads what is new, or so many records of each partition. */
+  async read(records = Number.POSITIVE_INFINITY): Promise<Record<string, string[]>> {
+    const source = createFilesSource({ path: this.#path, bounded: this.#bounded });
+    const found: Record<string, string[]> = {};
+    const known: KnownPartition[] = [];
+    for (const partition of await source.discover(this.#known)) {
+      const { id, identity } = partition;
+      const from = this.#known.find((one) => one.id === id)?.position ?? partition.start;
+      const range = { ...wholeRange(partition), from };
+      const { to } = from < range.to ? await source.cut(range, { records }) : range;
+      if (to > from) found[id] = await readValues(source, { ...range, to });
+      known.push({ id, identity, position: to });
+    }
+    this.#known = known;
+    return found;
+  }
+
+  file(name: string): string {
+    return join(this.folder, name);
+  }
+
+  async write(name: string, text: string): Promise<void> {
+    await writeFile(this.file(name), text);
+  }
+}
+
+async function reader(context: TestContext, options: { file?: string; bounded?: boolean } = {}): Promise<Reader> {
+  const folder = await mkdtemp(join(tmpdir(), "epochflow-identity-"));
+  context.after(() => rm(folder, { recursive: true }));
+  return new Reader(folder, {
+    ...options,
+    ...(options.file === undefined ? {} : { path: join(folder, options.file) }),
+  });
+}
+
+const header = "# the same long beginning\n".repeat(60);
+
+test("a file that is renamed goes on where it was, and the one that takes its name is new", async (context) => {
+  const input = await reader(context);
+  await input.write("a.log", "1\n2\n3\n");
+  assert.deepEqual(await input.read(2), { "a.log": ["1", "2"] });
+  await rename(input.file("a.log"), input.file("a.log.1"));
+  await appendFile(input.file("a.log.1"), "4\n");
+  await input.write("a.log", "5\n");
+  assert.deepEqual(await input.read(), { "a.log": ["3", "4"], "a.log~2": ["5"] });
+  assert.deepEqual(await input.read(), {});
+});
+
+test("inodes tell a chain of rotations apart, where all files begin the same", async (context) => {
+  const input = await reader(context);
+  await input.write("a", `${header}1\n`);
+  assert.equal((await input.read()).a?.at(-1), "1");
+  for (const next of [2, 3, 4]) {
+    for (const number of [3, 2, 1])
+      await rename(input.file(`a.${number}`), input.file(`a.${number + 1}`)).catch(() => {});
+    await rename(input.file("a"), input.file("a.1"));
+    await input.write("a", `${header}${next}\n`);
+    const found = await input.read();
+    assert.deepEqual(Object.keys(found), [`a~${next}`]);
+    assert.equal(found[`a~${next}`]?.at(-1), String(next));
+  }
+});
+
+test("the rest of a single file is read after a rotation", async (context) => {
+  const input = await reader(context, { file: "a.log" });
+  await input.write("a.log", "1\n2\n");
+  await input.write("b.log", "1\n2\n3\n");
+  assert.deepEqual(await input.read(1), { "a.log": ["1"] });
+  await rename(input.file("a.log"), input.file("a.log.1"));
+  await appendFile(input.file("a.log.1"), "3\n");
+  assert.deepEqual(await input.read(), { "a.log": ["2", "3"] });
+  await input.write("a.log", "4\n");
+  assert.deepEqual(await input.read(), { "a.log~2": ["4"] });
+});
+
+test("what lies beside a single file is not taken for it", async (context) => {
+  const input = await reader(context, { file: "a.log" });
+  await input.write("a.log", "1\n");
+  await input.write("b.log", "1\n2\n");
+  assert.deepEqual(await input.read(), { "a.log": ["1"] });
+  await rm(input.file("a.log"));
+  assert.deepEqual(await input.read(), {});
+});
+
+test("a restored copy is the same file: under its name, or another", async (context) => {
+  const input = await reader(context);
+  await input.write("a", "1\n2\n");
+  assert.deepEqual(await input.read(1), { a: ["1"] });
+  await mkdir(input.file(".backup"));
+  await copyFile(input.file("a"), input.file(".backup/a"));
+  await rm(input.file("a"));
+  await copyFile(input.file(".backup/a"), input.file("a"));
+  assert.deepEqual(await input.read(), { a: ["2"] });
+  await copyFile(input.file("a"), input.file("b"));
+  await rm(input.file("a"));
+  assert.deepEqual(await input.read(), {});
+});
+
+test("a log that is copied and truncated is read on in its copy", async (context) => {
+  const input = await reader(context);
+  await input.write("a", `${header}1\n2\n`);
+  assert.equal((await input.read(61)).a?.at(-1), "1");
+  await copyFile(input.file("a"), input.file("a.1"));
+  await truncate(input.file("a"));
+  assert.deepEqual(await input.read(), { a: ["2"] });
+  await appendFile(input.file("a"), "3\n");
+  assert.deepEqual(await input.read(), { "a~2": ["3"] });
+});
+
+test("two files with the same content are two", async (context) => {
+  const input = await reader(context);
+  await input.write("a", "1\n");
+  await input.write("b", "1\n");
+  assert.deepEqual(await input.read(), { a: ["1"], b: ["1"] });
+  await appendFile(input.file("b"), "2\n");
+  assert.deepEqual(await input.read(), { b: ["2"] });
+  await input.write("c", "1\n2\n3\n");
+  assert.deepEqual(await input.read(), { c: ["1", "2", "3"] });
+});
+
+test("an empty file is nothing yet, and a short one stays itself as it grows", async (context) => {
+  const input = await reader(context, { bounded: false });
+  await input.write("a", "");
+  assert.deepEqual(await input.read(), {});
+  await appendFile(input.file("a"), "begin");
+  assert.deepEqual(await input.read(), {});
+  await appendFile(input.file("a"), `ning\n${header}`);
+  assert.equal((await input.read()).a?.length, 61);
+  await appendFile(input.file("a"), "end\n");
+  assert.deepEqual(await input.read(), { a: ["end"] });
+});
+
+test("after its end a file is done: it may go, and another take its name", async (context) => {
+  const input = await reader(context);
+  await input.write("a", "1\n");
+  await input.write("z", "0\n");
+  assert.deepEqual(await input.read(), { a: ["1"], z: ["0"] });
+  await rm(input.file("a"));
+  assert.deepEqual(await input.read(), {});
+  for (const next of [2, 3]) {
+    await input.write("a", `new ${next}\n`);
+    assert.deepEqual(await input.read(), { [`a~${next}`]: [`new ${next}`] });
+  }
+});
+
+test("a file that is shorter than what was read of it is a loss, though it was read to its end", async (context) => {
+  const input = await reader(context);
+  await input.write("a", `${header}1\n2\n`);
+  await input.read();
+  await truncate(input.file("a"), header.length + 2);
+  await assert.rejects(input.read(), { code: "input-shrank" });
+});
+
+test("a loss names the file, what happened to it, and the way out", async (context) => {
+  const input = await reader(context);
+  const expect = async (code: string, message: RegExp) =>
+    await assert.rejects(input.read(), (error) => {
+      assert.ok(error instanceof LossError);
+      assert.equal(error.code, code);
+      assert.match(error.message, message);
+      assert.match(error.wayOut ?? "", /reset/);
+      assert.equal(error.place.file, input.file("a"));
+      return true;
+    });
+  await input.write("a", "1\n2\n");
+  await input.read(1);
+  await truncate(input.file("a"), 3);
+  await expect("input-shrank", /had 4 bytes, and now ends at 3/);
+  await input.write("a", "3\n4\n");
+  await expect("input-replaced", /before it was read beyond 2/);
+  await rm(input.file("a"));
+  await expect("input-vanished", /is gone, and was read only up to 2/);
+  await rm(input.folder, { recursive: true });
+  await expect("input-vanished", /is gone/);
+  await mkdir(input.folder);
+  await input.write("a", "1\n2\n");
+  assert.deepEqual(await input.read(), { a: ["2"] });
+});
+
+test("a file that is renamed between plan and read is found", async (context) => {
+  const input = await reader(context);
+  await input.write("a", "1\n");
+  const source = createFilesSource({ path: input.folder, bounded: true });
+  const [partition] = await source.discover([]);
+  await rename(input.file("a"), input.file("b"));
+  assert.deepEqual(await readValues(source, wholeRange(partition!)), ["1"]);
+});
+
+test("an identity that another source made is refused", async (context) => {
+  const input = await reader(context);
+  const source = createFilesSource({ path: input.folder, bounded: true });
+  for (const identity of [null, "topic", { file: "../x", inode: "1", bytes: 1, sha256: "", seen: 1 }]) {
+    await assert.rejects(source.discover([{ id: "x", identity, position: 0 }]), { code: "input-identity-invalid" });
+  }
+});

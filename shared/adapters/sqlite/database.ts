@@ -1,0 +1,80 @@
+import { DatabaseSync } from "node:sqlite";
+import { LossError, UsageError } from "../../errors.ts";
+import { isBusy } from "./errors.ts";
+
+/** Marks a file as a ledger of ours: "epfl" (https://sqlite.org/pragma.html#pragma_application_id). */
+const applicationId = 0x6570666c;
+const format = 1;
+const busyTimeoutMs = 10_000;
+
+/**
+ * Opens a ledger's file, and makes it if it is not there.
+ *
+ * Write-ahead log with `synchronous=FULL`: a commit is one fsync of the log, and a process that dies at any moment, or a power failure, leaves
+ * whole transactions only. Readers (`status`) and the writer do not wait for each other. `fullfsync` is for macOS, whose fsync does not reach the disk.
+ */
+export function openDatabase(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: busyTimeoutMs });
+  try {
+    if (!isLedger(database, file)) {
+      useWriteAheadLog(database);
+      create(database, file);
+    }
+    database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON");
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** False: the file is empty, new. Throws for a file of somebody else. */
+function isLedger(database: DatabaseSync, file: string): boolean {
+  const id = pragma(database, "application_id");
+  const version = pragma(database, "user_version");
+  if (id === applicationId && version === format) return true;
+  if (id === applicationId)
+    throw new UsageError(
+      "ledger-format",
+      `The ledger ${file} has format ${version}; this version of epochflow reads ${format}`,
+      {
+        wayOut: "Use the version of epochflow that made it.",
+        place: { file },
+      },
+    );
+  const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
+  if (id === 0 && version === 0 && tables === 0) return false;
+  throw new LossError("ledger-foreign", `${file} is a SQLite database, but not a ledger of epochflow`, {
+    wayOut: "Choose another state folder, or move the file away.",
+    place: { file },
+  });
+}
+
+/** The mode stays with the file. Changing it does not wait for the busy timeout where several processes open a new file at once. */
+function useWriteAheadLog(database: DatabaseSync): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (const giveUpAt = performance.now() + busyTimeoutMs; ; ) {
+    try {
+      database.exec("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > giveUpAt) throw error;
+      Atomics.wait(pause, 0, 0, 10);
+    }
+  }
+}
+
+function create(database: DatabaseSync, file: string): void {
+  database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; BEGIN IMMEDIATE");
+  if (!isLedger(database, file))
+    database.exec(`
+      CREATE TABLE item (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) STRICT;
+      PRAGMA application_id = ${applicationId};
+      PRAGMA user_version = ${format};
+    `);
+  database.exec("COMMIT");
+}
+
+function pragma(database: DatabaseSync, name: "application_id" | "user_version"): number {
+  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+}

@@ -1,0 +1,56 @@
+import { InfrastructureError } from "../errors.ts";
+import type { EpochId } from "../ports/ledger.ts";
+import type { Engine } from "./engine.ts";
+import type { EpochRow, Failure } from "./epoch.ts";
+import { backOff } from "./policy.ts";
+
+/** What the state machine knows of a failed attempt: an error that it caught, or the outcome of Decide. */
+export interface AbortInput extends EpochId {
+  readonly failure: { readonly Error?: string; readonly Cause?: string; readonly outcome?: string };
+}
+
+export interface AbortAnswer {
+  readonly outcome: "aborted" | "decided";
+  /** How long to wait before Plan. */
+  readonly waitSeconds: number;
+}
+
+/**
+ * Gives up an attempt (DESIGN §5): first fences it, in one conditional write, after which it can never be decided; only then ends what its tasks
+ * have prepared. An attempt that turns out to be decided is left alone: it must be committed.
+ */
+export async function abort(engine: Engine, input: AbortInput): Promise<AbortAnswer> {
+  const { ledger, policy, clock } = engine;
+  const fenced = await ledger.fence(input, failureOf(input));
+  if (fenced.outcome === "decided") return { outcome: "decided", waitSeconds: 0 };
+  if (fenced.outcome === "superseded") return { outcome: "aborted", waitSeconds: 0 };
+  await endPrepared(engine, input);
+  const { row } = fenced;
+  const stopped = await stopIfHopeless(engine, row);
+  const waitMs = stopped || input.failure.outcome === "replan" ? 0 : backOff(policy, row.failures);
+  if (waitMs < 1000) await clock.sleep(waitMs);
+  return { outcome: "aborted", waitSeconds: waitMs < 1000 ? 0 : Math.round(waitMs / 1000) };
+}
+
+/** Transactions of acknowledged tasks. Those that were never acknowledged are swept by the collector. */
+async function endPrepared(engine: Engine, id: EpochId): Promise<void> {
+  for (const ack of await engine.ledger.acks(id))
+    for (const { sink, handle } of ack.prepared) await engine.sink(sink).abort(handle);
+}
+
+/** Errors of user code and losses (I8) do not pass by themselves: after some attempts the pipeline stops. */
+async function stopIfHopeless(engine: Engine, row: EpochRow): Promise<boolean> {
+  const { epoch, attempt, failure, failures } = row;
+  if (!failure || failure.error.kind === "infrastructure" || failures < engine.policy.attempts) return false;
+  const error = { ...failure.error, place: { pipeline: engine.topology.name, epoch, attempt, ...failure.error.place } };
+  return (await engine.ledger.stop(error, { attempt: { epoch, attempt } })) === "stopped";
+}
+
+/** Used where no task noted a failure of its own: those of user code and losses are always noted. */
+function failureOf(input: AbortInput): Failure {
+  const { Error: name = "", Cause: cause = "", outcome } = input.failure;
+  const text = cause || name || `a task did not finish (${outcome ?? "unknown"})`;
+  // A hint only: a wrong guess makes the next epoch smaller than it need be, never wrong (I1 allows it).
+  const shrink = /time(d )?-?out|out.of.memory|heap limit/i.test(`${name} ${cause}`);
+  return { error: new InfrastructureError("attempt-failed", text).describe(), shrink };
+}

@@ -1,0 +1,57 @@
+import { type EpochflowError, LossError } from "../errors.ts";
+import type { Engine } from "./engine.ts";
+import type { Unit } from "./epoch.ts";
+
+/**
+ * Makes the units of one sink and decided epoch visible (I4): in epoch order per sink, idempotent also for a delayed zombie, and tried again by
+ * whichever execution comes next. A unit that can never be committed stops the pipeline, if it is still wanted (I8).
+ */
+export async function commit(
+  engine: Engine,
+  { epoch, sink }: { epoch: number; sink: string },
+): Promise<"committed" | "waiting" | "stopped"> {
+  const { ledger, topology, uid } = engine;
+  const head = await ledger.head();
+  if (!head || head.committed >= epoch) return "committed";
+  if (head.committed < epoch - 1) return "waiting";
+  const target = engine.sink(sink);
+  await target.open({ pipeline: topology.name, uid, sink });
+  for (const { key, unit, status } of await ledger.units(epoch, sink)) {
+    if (status !== "prepared") continue;
+    try {
+      await target.commit({ pipeline: topology.name, uid, sink, epoch, key, unit });
+    } catch (error) {
+      if (!(error instanceof LossError)) throw error;
+      return await stopIfWanted(engine, error, { epoch, sink, key });
+    }
+    await ledger.commitUnit(epoch, sink, key);
+  }
+  return "committed";
+}
+
+/** For a zombie, what is missing was collected after somebody else's commit: only a unit that is still prepared is a loss. */
+async function stopIfWanted(engine: Engine, error: EpochflowError, unit: { epoch: number; sink: string; key: string }) {
+  const { epoch, sink } = unit;
+  const place = { pipeline: engine.topology.name, epoch, sink, ...error.place };
+  const stopped = await engine.ledger.stop({ ...error.describe(), place }, { unit });
+  return stopped === "stopped" ? "stopped" : "committed";
+}
+
+/** All units are committed: completes the epoch at its sinks, then HEAD.committed moves on (I4). */
+export async function seal(
+  engine: Engine,
+  { epoch }: { epoch: number },
+): Promise<"committed" | "incomplete" | "out-of-order"> {
+  const { ledger, topology, uid, clock } = engine;
+  const head = await ledger.head();
+  if (!head || head.committed >= epoch) return "committed";
+  if (head.committed < epoch - 1) return "out-of-order";
+  const units = await ledger.units(epoch);
+  if (units.some((one) => one.status === "prepared")) return "incomplete";
+  for (const [sink, sinkUnits] of Map.groupBy(
+    units.filter((one) => one.status === "committed"),
+    (one: Unit) => one.sink,
+  ))
+    await engine.sink(sink).seal?.({ pipeline: topology.name, uid, sink, epoch, units: sinkUnits });
+  return await ledger.commit(epoch, clock.now());
+}

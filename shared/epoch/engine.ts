@@ -1,0 +1,33 @@
+import type { Topology } from "../pipeline/topology.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Executions } from "../ports/executions.ts";
+import type { Ledger } from "../ports/ledger.ts";
+import type { ObjectStore } from "../ports/object-store.ts";
+import type { Random } from "../ports/random.ts";
+import type { TwoPhaseCommitSink } from "../ports/sink.ts";
+import type { Source } from "../ports/source.ts";
+import type { StateStore } from "../state/state-store.ts";
+import type { Policy } from "./policy.ts";
+
+/** What the protocol works on. A composition root makes it: one a process, or a worker. */
+export interface Engine {
+  readonly topology: Topology;
+  /** Fingerprint of the topology, as JSON text. */
+  readonly fingerprint: string;
+  /** Digest of the code that runs here: no attempt mixes two versions (DESIGN §5). */
+  readonly codeDigest: string;
+  readonly uid: string;
+  readonly ledger: Ledger;
+  readonly objects: ObjectStore;
+  readonly source: Source;
+  sink(id: string): TwoPhaseCommitSink;
+  readonly state: StateStore;
+  readonly executions: Executions;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly policy: Policy;
+  /** What an operator task is at, for the message of one that runs out of time. */
+  running?(operator: string, partition: string, offset: number): void;
+  /** Records and bytes that a task has read so far, for people to watch. */
+  read?(records: number, bytes: number): void;
+}

@@ -1,0 +1,181 @@
+import { EpochflowError, type ErrorDescription } from "../errors.ts";
+import { KeyedStage } from "../operators/keyed-stage.ts";
+import { encodePartials, readPartials } from "../operators/partials.ts";
+import { SourceStage } from "../operators/source-stage.ts";
+import type { EpochId } from "../ports/ledger.ts";
+import { addCounts, isComplete, maxEventTimesOf } from "./decide.ts";
+import type { Engine } from "./engine.ts";
+import type { Ack, ChainRun, EpochRow, PlannedEpoch } from "./epoch.ts";
+import { objectKey } from "./names.ts";
+import { TaskOutput } from "./output.ts";
+import type { TaskName } from "./plan.ts";
+import { watermarkAfter } from "./watermark.ts";
+
+export type OperateOutcome = "acknowledged" | "fenced" | "replan" | "incomplete" | "failed";
+
+/**
+ * One invocation of a task: reads its share, folds it into state, and makes all that it wrote durable before it acknowledges. Nothing that
+ * it writes is visible to a reader or to another attempt (I2); its names count only if its ack is the task's first.
+ */
+export async function operate(engine: Engine, name: TaskName): Promise<OperateOutcome> {
+  const { ledger } = engine;
+  const row = await ledger.epoch(name.epoch);
+  if (row?.status !== "planned" || row.attempt !== name.attempt) return "fenced";
+  if (row.attemptPlan.codeDigest !== engine.codeDigest) return "replan";
+  const acks = await ledger.acks(name);
+  if (acks.some((ack) => ack.stage === name.stage && ack.task === name.task)) return "acknowledged";
+  const upstream = acks.filter((ack) => ack.stage < name.stage);
+  if (!isComplete(row, upstream, name.stage) && name.stage > 0) return "incomplete";
+  const task = new Task(engine, row, name);
+  try {
+    const ack = await task.run(upstream, await chainsBefore(engine, name));
+    return (await ledger.ack(name, ack)).outcome;
+  } catch (error) {
+    await task.discard();
+    if (!(error instanceof EpochflowError) || error.kind === "infrastructure") throw error;
+    // Noted under the attempt, and only while it is planned: a zombie's failure is nobody's.
+    await ledger.fail(name, { error: await placed(engine, row, error), shrink: false });
+    return "failed";
+  }
+}
+
+/** The error, with the file and line of the record that it names, where the source has such. */
+async function placed(engine: Engine, row: EpochRow, error: EpochflowError): Promise<ErrorDescription> {
+  const description = error.describe();
+  const { partition, offset } = error.place;
+  const range = row.plan.partitions.find((one) => one.id === partition);
+  if (!range || offset === undefined || error.place.line !== undefined) return description;
+  const place = await engine.source.place?.(range, offset).catch(() => undefined);
+  return { ...description, place: { ...place, ...description.place } };
+}
+
+type Chains = Readonly<Record<string, readonly ChainRun[]>>;
+
+async function chainsBefore(engine: Engine, { epoch }: EpochId): Promise<Chains> {
+  const last: EpochRow | undefined = epoch > 1 ? await engine.ledger.epoch(epoch - 1) : undefined;
+  return last?.status === "decided" ? last.decision.checkpoint.stages : {};
+}
+
+/** The work of one invocation, from its share of the input to its ack. */
+class Task {
+  private readonly invocation;
+  private readonly output: TaskOutput;
+  private readonly startedAt: number;
+  private readonly chains: Record<string, readonly ChainRun[]> = {};
+  private shuffle: string | null = null;
+  private windows: { nextFire: number | null; openUntil: number | null } = { nextFire: null, openUntil: null };
+  private readonly engine: Engine;
+  private readonly row: PlannedEpoch;
+  private readonly name: TaskName;
+
+  constructor(engine: Engine, row: PlannedEpoch, name: TaskName) {
+    this.engine = engine;
+    this.row = row;
+    this.name = name;
+    const { uid, topology, random, clock } = engine;
+    this.invocation = { ...name, pipeline: topology.name, uid, nonce: random.nonce() };
+    this.output = new TaskOutput(engine, this.invocation);
+    this.startedAt = clock.now();
+  }
+
+  async run(upstream: readonly Ack[], before: Chains): Promise<Ack> {
+    const { fused } = this.row.attemptPlan;
+    const source = this.name.stage === 0 ? await this.readSource(fused ? before : undefined) : undefined;
+    const keyed = this.name.stage > 0 ? await this.mergeShuffle(upstream, before) : undefined;
+    const counts = [source?.counts, keyed?.counts, ...(source?.keyed ? [source.keyed.counts] : [])];
+    return {
+      stage: this.name.stage,
+      task: this.name.task,
+      nonce: this.invocation.nonce,
+      chains: this.chains,
+      shuffle: this.shuffle,
+      prepared: await this.output.preCommit(),
+      counts: { ...addCounts(counts.filter((one) => one !== undefined)), rows: this.output.rows },
+      maxEventTimes: Object.fromEntries(source?.maxEventTimes ?? []),
+      ...this.windows,
+      startedAt: this.startedAt,
+      endedAt: this.engine.clock.now(),
+    };
+  }
+
+  /** Closes and deletes what is staged, as far as that goes: what is left is swept by the collector. */
+  async discard(): Promise<void> {
+    await this.output.discard();
+  }
+
+  /** Stage 0. A fused task (`before` is given) folds each sub-range straight into the state of the next stage. */
+  private async readSource(before: Chains | undefined) {
+    const { engine, output, row } = this;
+    const stage = new SourceStage(await output.stage(0, row.plan));
+    const keyed = before ? await this.loadKeyed(1, 0, 1, before) : undefined;
+    const partials = [];
+    let seen = { records: 0, bytes: 0 };
+    for (const range of this.pieces()) {
+      stage.begin(range.id);
+      for await (const batch of engine.source.read(range)) {
+        stage.process(batch);
+        await output.drained();
+        engine.read?.(stage.counts.records - seen.records, stage.counts.bytes - seen.bytes);
+        seen = { records: stage.counts.records, bytes: stage.counts.bytes };
+      }
+      if (keyed) keyed.stage.merge(stage.end());
+      else partials.push(stage.end());
+    }
+    if (keyed) await this.fire(keyed, stage.maxEventTimes);
+    else if (row.attemptPlan.tasks.length > 1) {
+      this.shuffle = objectKey(this.invocation, "shuffle");
+      await engine.objects.put(this.shuffle, encodePartials(partials, engine.topology.keyGroups), { durable: false });
+    }
+    return { counts: stage.counts, maxEventTimes: stage.maxEventTimes, keyed: keyed?.stage };
+  }
+
+  /** This task's sub-ranges: all of the epoch's, in order, dealt out in contiguous shares. */
+  private pieces() {
+    const all = this.row.plan.partitions.flatMap(({ id, identity, from, to, cuts }) =>
+      to > from ? [from, ...cuts].map((start, index) => ({ id, identity, from: start, to: cuts[index] ?? to })) : [],
+    );
+    const count = this.row.attemptPlan.tasks[0] ?? 1;
+    const { task } = this.name;
+    return all.slice(share(all.length, task, count), share(all.length, task + 1, count));
+  }
+
+  /** A later stage: what the stage before it shuffled, in the order of its tasks, which is that of the input. */
+  private async mergeShuffle(upstream: readonly Ack[], before: Chains) {
+    const { objects } = this.engine;
+    const { stage, task } = this.name;
+    const keyed = await this.loadKeyed(stage, task, this.row.attemptPlan.tasks[stage] ?? 1, before);
+    const feeding = upstream.filter((ack) => ack.stage === stage - 1).sort((one, other) => one.task - other.task);
+    for (const { shuffle } of feeding) {
+      if (shuffle === null) continue;
+      const partials = await readPartials((range) => objects.get(shuffle, range), keyed.groups, shuffle);
+      for (const one of partials) keyed.stage.merge(one);
+    }
+    await this.fire(keyed, maxEventTimesOf(upstream));
+    return keyed.stage;
+  }
+
+  private async loadKeyed(stage: number, task: number, count: number, before: Chains) {
+    const { topology, state, uid } = this.engine;
+    const { keyGroups } = topology;
+    const groups = { from: share(keyGroups, task, count), to: share(keyGroups, task + 1, count) };
+    const loaded = await state.load(`${topology.name}/${uid}`, topology, stage, groups, before[stage] ?? []);
+    const environment = await this.output.stage(stage, this.row.plan);
+    return { index: stage, groups, state: loaded, stage: new KeyedStage(environment, stage, loaded) };
+  }
+
+  /** Fires what W(n) closes, then makes the new state durable. */
+  private async fire(keyed: Awaited<ReturnType<Task["loadKeyed"]>>, maxEventTimes: ReadonlyMap<string, number>) {
+    const node = this.engine.topology.nodes[0];
+    const outOfOrderMs = node?.kind === "source" ? node.source.outOfOrderMs : 0;
+    const watermark = watermarkAfter(this.row.plan, maxEventTimes, outOfOrderMs);
+    for (const _ of keyed.stage.fire(watermark)) await this.output.drained();
+    this.windows = keyed.stage.openWindows();
+    const key = objectKey({ ...this.invocation, stage: keyed.index }, "snapshot");
+    this.chains[keyed.index] = await this.engine.state.save(keyed.state, key);
+  }
+}
+
+/** Where share `index` of `count` contiguous ones begins. */
+function share(total: number, index: number, count: number): number {
+  return Math.floor((total * index) / count);
+}

@@ -1,0 +1,67 @@
+import type { Json } from "../json.ts";
+import type { StageEnvironment } from "../operators/environment.ts";
+import type { Transaction } from "../ports/sink.ts";
+import type { Engine } from "./engine.ts";
+import type { EpochPlan } from "./epoch.ts";
+import type { InvocationName } from "./names.ts";
+
+interface Open {
+  readonly stage: number;
+  readonly sink: string;
+  readonly transaction: Transaction;
+}
+
+/**
+ * What one invocation writes to sinks: a transaction for each stage and sink. By stage too, since a fused task plays several: so its output is cut
+ * and ordered as that of unfused ones (I6).
+ */
+export class TaskOutput {
+  readonly rows: Record<string, number> = {};
+  private readonly open: Open[] = [];
+  private readonly engine: Engine;
+  private readonly invocation: InvocationName;
+
+  constructor(engine: Engine, invocation: InvocationName) {
+    this.engine = engine;
+    this.invocation = invocation;
+  }
+
+  /** The world of one stage's operators, with the stage's sinks begun. */
+  async stage(stage: number, plan: EpochPlan): Promise<StageEnvironment> {
+    const { topology, running } = this.engine;
+    const transactions = new Map<string, Transaction>();
+    for (const sink of topology.stages[stage]?.sinks ?? []) {
+      const transaction = await this.engine.sink(sink).begin({ ...this.invocation, stage, sink });
+      transactions.set(sink, transaction);
+      this.open.push({ stage, sink, transaction });
+    }
+    return {
+      topology,
+      watermark: plan.watermark,
+      processingTime: plan.processingTime,
+      write: (sink, rows) => {
+        transactions.get(sink)?.write(rows);
+        this.rows[sink] = (this.rows[sink] ?? 0) + rows.length;
+      },
+      ...(running && { running }),
+    };
+  }
+
+  async drained(): Promise<void> {
+    for (const { transaction } of this.open) await transaction.drained();
+  }
+
+  /** All output durable; handles of what was written, in the order of stages and sinks. */
+  async preCommit(): Promise<{ stage: number; sink: string; handle: Json }[]> {
+    const prepared = [];
+    for (const { stage, sink, transaction } of this.open) {
+      const handle = await this.engine.sink(sink).preCommit(transaction);
+      if (handle !== undefined) prepared.push({ stage, sink, handle });
+    }
+    return prepared;
+  }
+
+  async discard(): Promise<void> {
+    await Promise.allSettled(this.open.map(({ transaction }) => transaction.discard?.()));
+  }
+}

@@ -1,0 +1,134 @@
+import type { CutLimit, PartitionStatus, Source } from "../ports/source.ts";
+import type { Engine } from "./engine.ts";
+import type { EpochPlan, EpochRow, PartitionState, PlannedPartition } from "./epoch.ts";
+import { epochLimit } from "./policy.ts";
+import { watermarkAfter } from "./watermark.ts";
+
+/** Sub-ranges are at least this large, and at most so many an epoch: each costs a merge of its own. */
+const leastPieceBytes = 1 << 20;
+const mostPieces = 16;
+
+/** The plan of a new epoch (I1: each range starts where the last decided one ended), or that there is nothing to do, or nothing yet. */
+export async function newPlan(
+  engine: Engine,
+  last: EpochRow | undefined,
+): Promise<EpochPlan | "nothing" | { wait: number }> {
+  const { source, policy, clock } = engine;
+  const before = last?.status === "decided" ? last.decision : undefined;
+  const known = new Map((before?.partitions ?? []).map((one) => [one.id, one]));
+  const statuses = (await source.discover([...known.values()])).sort((one, other) => (one.id < other.id ? -1 : 1));
+  // A clock that goes back must not take the plan's time with it.
+  const now = Math.max(clock.now(), last?.plan.processingTime ?? 0);
+  const open = statuses.map((status) => ({ status, at: known.get(status.id)?.position ?? status.start }));
+  const taken = await take(source, open, epochLimit(policy, last));
+  const pieceBytes = Math.max(leastPieceBytes, Math.ceil(taken.bytes / mostPieces));
+  const partitions: PlannedPartition[] = [];
+  for (const { status } of open) {
+    const { id, identity } = status;
+    const from = known.get(id)?.position ?? status.start;
+    const to = taken.ends.get(id) ?? from;
+    const cuts = to > from ? await source.split({ id, identity, from, to }, pieceBytes) : [];
+    partitions.push({ id, identity, from, to, cuts, ...idleness(engine, status, known.get(id), from, to, now) });
+  }
+  const watermark = before?.watermark ?? null;
+  const draft = { bytes: taken.bytes, partitions, watermark, advanceTo: null, processingTime: now };
+  if (partitions.some((one) => one.to > one.from)) return draft;
+  return withoutInput(engine, draft, before, statuses);
+}
+
+/** No partition has anything to read: still, time may close windows, or something may be about to happen. */
+function withoutInput(
+  engine: Engine,
+  draft: EpochPlan,
+  before: { nextFire: number | null; openUntil: number | null } | undefined,
+  statuses: readonly PartitionStatus[],
+): EpochPlan | "nothing" | { wait: number } {
+  const { policy } = engine;
+  const nextFire = before?.nextFire ?? null;
+  if (policy.bounded) {
+    const openUntil = before?.openUntil ?? null;
+    const closes = !policy.hold && openUntil !== null && (draft.watermark === null || openUntil > draft.watermark);
+    // Not to infinity: later input goes on, and only records of the windows closed here are late (DESIGN §7).
+    return closes ? { ...draft, advanceTo: openUntil } : "nothing";
+  }
+  const { outOfOrderMs, idleAfterMs } = sourceOf(engine);
+  const reaches = (plan: EpochPlan) => {
+    const time = watermarkAfter(plan, new Map(), outOfOrderMs);
+    return nextFire !== null && time !== null && time >= nextFire;
+  };
+  if (reaches(draft)) return draft;
+  if (statuses.some((one) => one.high > one.end)) return { wait: 1 };
+  const silent = draft.partitions.filter((one) => !one.idle);
+  if (silent.length > 0 && reaches({ ...draft, partitions: draft.partitions.map((one) => ({ ...one, idle: true })) })) {
+    const due = Math.min(...silent.map((one) => one.activeAt + idleAfterMs));
+    return { wait: Math.max(1, Math.ceil((due - draft.processingTime) / 1000)) };
+  }
+  return "nothing";
+}
+
+/** Whether a partition lets the watermark pass, and what later plans need to say so. */
+function idleness(
+  engine: Engine,
+  status: PartitionStatus,
+  known: PartitionState | undefined,
+  from: number,
+  to: number,
+  now: number,
+) {
+  const activeAt = to > from || !known ? now : known.activeAt;
+  const atEnd = to === from && from >= status.high;
+  const idle = atEnd && (engine.policy.bounded || now - activeAt >= sourceOf(engine).idleAfterMs);
+  return { idle, maxEventTime: known?.maxEventTime ?? null, activeAt };
+}
+
+function sourceOf(engine: Engine) {
+  const node = engine.topology.nodes[0];
+  if (node?.kind !== "source") throw new Error("a topology begins with its source");
+  return node.source;
+}
+
+/** Shares the limit evenly among the partitions that have something to read; what one does not need goes to the others. */
+async function take(
+  source: Source,
+  partitions: readonly { readonly status: PartitionStatus; readonly at: number }[],
+  limit: Required<CutLimit>,
+): Promise<{ ends: Map<string, number>; bytes: number }> {
+  const ends = new Map<string, number>();
+  let { records, bytes } = limit;
+  let taken = 0;
+  let open = partitions.filter((one) => one.at < one.status.end);
+  while (open.length > 0 && records > 0 && bytes > 0) {
+    const share = {
+      records: Math.max(1, Math.floor(records / open.length)),
+      bytes: Math.max(1, Math.floor(bytes / open.length)),
+    };
+    const rest: typeof open = [];
+    for (const { status, at } of open) {
+      if (records <= 0 || bytes <= 0) break;
+      const range = { id: status.id, identity: status.identity, from: at, to: status.end };
+      const cut = await source.cut(range, finite({ records: Math.min(share.records, records), bytes: share.bytes }));
+      ends.set(status.id, cut.to);
+      records -= cut.records ?? 0;
+      bytes -= cut.bytes;
+      taken += cut.bytes;
+      if (cut.to < status.end) rest.push({ status, at: cut.to });
+    }
+    open = rest;
+  }
+  return { ends, bytes: taken };
+}
+
+function finite(limit: Required<CutLimit>): CutLimit {
+  return Object.fromEntries(Object.entries(limit).filter(([, value]) => Number.isFinite(value)));
+}
+
+/** After a time-out or an out-of-memory: about half of every range, at least one record. */
+export async function smallerPlan(source: Source, plan: EpochPlan): Promise<EpochPlan> {
+  const partitions: PlannedPartition[] = [];
+  for (const one of plan.partitions) {
+    const size = one.to - one.from;
+    const to = size > 1 ? (await source.cut(one, { bytes: Math.max(1, Math.floor(size / 2)) })).to : one.to;
+    partitions.push({ ...one, to, cuts: one.cuts.filter((cut) => cut < to) });
+  }
+  return { ...plan, partitions, bytes: Math.ceil(plan.bytes / 2) };
+}

@@ -1,0 +1,148 @@
+import { LossError } from "../errors.ts";
+import { compareFingerprints, type Fingerprint } from "../pipeline/fingerprint.ts";
+import type { Head } from "../ports/ledger.ts";
+import type { Engine } from "./engine.ts";
+import type { EpochRow } from "./epoch.ts";
+import { executionName } from "./names.ts";
+import { newPlan, smallerPlan } from "./plan-ranges.ts";
+import { commitBackOffSeconds, eventsOfRound, taskCounts } from "./policy.ts";
+
+export interface TaskName {
+  readonly epoch: number;
+  readonly attempt: number;
+  readonly stage: number;
+  readonly task: number;
+}
+
+/** What the state machine does next: an epoch to commit, one to process, or both at once. */
+export interface Work {
+  readonly commit?: {
+    readonly epoch: number;
+    readonly tasks: readonly { readonly epoch: number; readonly sink: string }[];
+    /** Seconds to wait if it fails. */
+    readonly retrySeconds: number;
+  };
+  readonly process?: {
+    readonly epoch: number;
+    readonly attempt: number;
+    readonly stages: readonly { readonly tasks: readonly TaskName[] }[];
+  };
+}
+
+export type PlanAnswer =
+  | ({ readonly action: "work" } & Work)
+  | { readonly action: "again" }
+  | { readonly action: "wait"; readonly seconds: number }
+  /** Over: idle, or somebody else holds the lease; `start` names an execution to start if it does not exist. */
+  | { readonly action: "end"; readonly start?: string };
+
+/**
+ * What comes next (DESIGN §6). Only the owner of the lease changes anything. It reads the wake sequence before HEAD and the sources' ends: going idle is
+ * conditional on it, so whatever arrives after these reads keeps it awake (I7).
+ */
+export async function plan(engine: Engine, { run }: { run: number }): Promise<PlanAnswer> {
+  const { ledger, policy, topology, uid } = engine;
+  const name = (of: number) => executionName(topology.name, uid, of);
+  const wake = await ledger.wake();
+  if (wake.owner !== run) return wake.owner === null ? { action: "end" } : { action: "end", start: name(wake.owner) };
+  const head = await ledger.head();
+  if (!head) return { action: "end" };
+  const goIdle = async (): Promise<PlanAnswer> =>
+    (await ledger.release(run, wake.sequence)) === "released" ? { action: "end" } : { action: "again" };
+  if (head.status === "stopped") return await goIdle();
+  const events = eventsOfRound(policy.parallelism * topology.stages.length, Object.keys(topology.sinks).length);
+  if (wake.events > 0 && wake.events + events > policy.eventBudget) {
+    const successor = await ledger.handOver(run);
+    return successor === null ? { action: "again" } : { action: "end", start: name(successor) };
+  }
+  try {
+    refuseOtherTopology(engine, head);
+    if (head.decided === 0) await openSinks(engine);
+    const commit = head.committed < head.decided ? await commitWork(engine, head.committed + 1) : undefined;
+    const mayPlan = head.status === "running" && !policy.draining() && head.decided - head.committed < 2;
+    const next = mayPlan ? await planNext(engine, run, head.decided, events) : "nothing";
+    if (next === "changed") return { action: "again" };
+    if (typeof next === "object" && "process" in next) return { action: "work", ...(commit && { commit }), ...next };
+    if (commit) return (await ledger.spend(run, events)) ? { action: "work", commit } : { action: "again" };
+    if (next === "nothing") return await goIdle();
+    return (await ledger.spend(run, 12)) ? { action: "wait", seconds: next.wait } : { action: "again" };
+  } catch (error) {
+    if (!(error instanceof LossError)) throw error;
+    const place = { pipeline: topology.name, epoch: head.decided + 1, ...error.place };
+    await ledger.stop({ ...error.describe(), place }, { owner: run });
+    return { action: "again" };
+  }
+}
+
+/** State belongs to the topology that made it (DESIGN §8). */
+function refuseOtherTopology(engine: Engine, head: Head): void {
+  if (head.fingerprint === engine.fingerprint) return;
+  const differences = compareFingerprints(
+    JSON.parse(head.fingerprint) as Fingerprint,
+    JSON.parse(engine.fingerprint) as Fingerprint,
+  );
+  if (differences.length === 0) return;
+  throw new LossError(
+    "topology-changed",
+    `the pipeline is not the one that its state was made by: ${differences.join("; ")}`,
+    {
+      wayOut:
+        "run the pipeline as it was and `epochflow resume` it, or begin anew with `epochflow reset`, or give the changed pipeline another name or --state",
+    },
+  );
+}
+
+/** Before anything is written, every target says whether it can be, and is marked as ours. */
+async function openSinks(engine: Engine): Promise<void> {
+  for (const sink of Object.keys(engine.topology.sinks))
+    await engine.sink(sink).open({ pipeline: engine.topology.name, uid: engine.uid, sink });
+}
+
+async function commitWork(engine: Engine, epoch: number): Promise<Work["commit"]> {
+  const row = await engine.ledger.epoch(epoch);
+  if (row?.status !== "decided") return undefined;
+  const { sinks, decidedAt } = row.decision;
+  const retrySeconds = commitBackOffSeconds(engine.clock.now() - decidedAt);
+  return { epoch, tasks: sinks.map((sink) => ({ epoch, sink })), retrySeconds };
+}
+
+/** Plans the epoch after the last decided one: another attempt of one that is planned or fenced (I1), or a new one. */
+async function planNext(
+  engine: Engine,
+  owner: number,
+  decided: number,
+  events: number,
+): Promise<Required<Pick<Work, "process">> | "nothing" | "changed" | { wait: number }> {
+  const { ledger, topology, policy, clock } = engine;
+  const epoch = decided + 1;
+  const [last, row] = await Promise.all([ledger.epoch(decided), ledger.epoch(epoch)]);
+  const planned = row ? await again(engine, row) : await newPlan(engine, last);
+  if (planned === "nothing" || "wait" in planned) return planned;
+  const tasks = taskCounts(policy, planned, topology.stages.length, topology.keyGroups);
+  const fused = tasks.length > 1 && tasks.every((count) => count === 1);
+  const written = await ledger.plan({
+    epoch,
+    seen: row ? row.attempt : null,
+    owner,
+    plan: planned,
+    attemptPlan: { codeDigest: engine.codeDigest, tasks, fused },
+    events,
+    now: clock.now(),
+  });
+  if (written.outcome !== "planned") return "changed";
+  return {
+    process: { epoch, attempt: written.attempt, stages: stagesOf(epoch, written.attempt, fused ? [1] : tasks) },
+  };
+}
+
+/** The plan that a row has; a smaller one if its last attempt ran out of time or memory (I1). */
+async function again(engine: Engine, row: EpochRow) {
+  const shrink = row.status === "fenced" && row.failure?.shrink && engine.policy.adaptive;
+  return shrink ? await smallerPlan(engine.source, row.plan) : row.plan;
+}
+
+function stagesOf(epoch: number, attempt: number, tasks: readonly number[]) {
+  return tasks.map((count, stage) => ({
+    tasks: Array.from({ length: count }, (_, task) => ({ epoch, attempt, stage, task })),
+  }));
+}

@@ -1,0 +1,33 @@
+/** The public API, all of it. */
+export type { ErrorDescription, ErrorKind, ErrorPlace } from "./errors.ts";
+export { EpochflowError, InfrastructureError, LossError, UsageError, UserCodeError } from "./errors.ts";
+export type { Aggregate } from "./operators/aggregates.ts";
+export { aggregate, average, collect, count, max, min, reduce, sum } from "./operators/aggregates.ts";
+export type { FilesSinkOptions, FilesSourceOptions } from "./pipeline/connectors/files.ts";
+export { files } from "./pipeline/connectors/files.ts";
+export type { CombinedLogEntry } from "./pipeline/decoders/combined-log.ts";
+export { combinedLog } from "./pipeline/decoders/combined-log.ts";
+export type { DecoderLike } from "./pipeline/decoders/decoder.ts";
+export { json } from "./pipeline/decoders/json.ts";
+export { pattern } from "./pipeline/decoders/pattern.ts";
+export { text } from "./pipeline/decoders/text.ts";
+export { days, hours, milliseconds, minutes, seconds } from "./pipeline/durations.ts";
+export type { Definition, OperatorOptions } from "./pipeline/graph.ts";
+export type { OrParameter, Parameter } from "./pipeline/parameter.ts";
+export { parameter } from "./pipeline/parameter.ts";
+export type { DeadLetter, Pipeline, PipelineOptions } from "./pipeline/pipeline.ts";
+export { deadLetter, pipeline } from "./pipeline/pipeline.ts";
+export type { SourceOptions } from "./pipeline/source-options.ts";
+export type { KeyedStream, Stream, WindowedStream, WindowOptions, WindowRow } from "./pipeline/stream.ts";
+export type {
+  DeadLetterRow,
+  Decoder,
+  Key,
+  KeyPart,
+  LateRow,
+  RecordMetadata,
+  SinkDescription,
+  SourceDescription,
+  WindowAssigner,
+} from "./pipeline/topology.ts";
+export { sliding, tumbling } from "./pipeline/windows.ts";

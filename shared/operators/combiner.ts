@@ -1,0 +1,111 @@
+import type { Key, LateRow, WindowNode } from "../pipeline/topology.ts";
+import { aggregatesOf, type NamedAggregate } from "../state/columns.ts";
+import type { KeyedValues } from "./chain.ts";
+import type { MutableCounts } from "./counts.ts";
+import type { StageEnvironment } from "./environment.ts";
+import type { Failures } from "./failures.ts";
+import type { WindowPartial } from "./partials.ts";
+import { WindowTable } from "./window-table.ts";
+import { isPast, windowsAt } from "./windows.ts";
+
+/**
+ * The half of a window node before the shuffle: assigns windows, sorts out what is late, and folds the rest into accumulators per window
+ * and key. Every (value, window) pair ends in a late row (or only their count), in an accumulator, or as a failure.
+ */
+export class Combiner {
+  readonly #node: WindowNode;
+  readonly #aggregates: readonly NamedAggregate[];
+  readonly #watermark: number | null;
+  readonly #survivesFailures: boolean;
+  readonly #counts: MutableCounts;
+  readonly #failures: Failures;
+  readonly #write: (sink: string, rows: unknown[]) => void;
+  #tables = new Map<number, WindowTable>();
+
+  constructor(
+    node: WindowNode,
+    { topology, watermark }: StageEnvironment,
+    counts: MutableCounts,
+    failures: Failures,
+    write: (sink: string, rows: unknown[]) => void,
+  ) {
+    this.#node = node;
+    this.#aggregates = aggregatesOf(node);
+    this.#watermark = watermark;
+    this.#survivesFailures = topology.onError.action !== "fail";
+    this.#counts = counts;
+    this.#failures = failures;
+    this.#write = write;
+  }
+
+  /** @param times event time of each row of the origin */
+  add(input: KeyedValues, times: Float64Array): void {
+    const { rows, keys } = input;
+    const { window } = this.#node;
+    for (let from = 0; from < keys.length; ) {
+      const { first, last, from: earliest, until } = windowsAt(window, times[rows[from]!]!);
+      let to = from + 1;
+      for (; to < keys.length; to++) {
+        const time = times[rows[to]!]!;
+        if (time < earliest || time >= until) break;
+      }
+      let start = first;
+      while (start <= last && this.#isLate(start)) start += window.everyMs;
+      if (start > first) this.#writeLate(input, times, from, to, first, Math.min(start, last + 1));
+      for (; start <= last; start += window.everyMs) this.#fold(input, from, to, start);
+      from = to;
+    }
+  }
+
+  /** What the sub-range came to, by window start; the next one begins. */
+  finish(): WindowPartial[] {
+    const tables = [...this.#tables].sort(([a], [b]) => a - b);
+    this.#tables = new Map();
+    return tables.map(([start, table]) => ({ operator: this.#node.id, start, entries: table.finish() }));
+  }
+
+  #isLate(start: number): boolean {
+    return isPast(this.#watermark, start + this.#node.window.sizeMs, this.#node.allowedLatenessMs);
+  }
+
+  #fold(input: KeyedValues, from: number, to: number, start: number): void {
+    let table = this.#tables.get(start);
+    if (table === undefined) {
+      table = new WindowTable(this.#aggregates);
+      this.#tables.set(start, table);
+    }
+    const { origin, keys, values, rows } = input;
+    const fail = (index: number, error: unknown) =>
+      this.#failures.record(this.#node.id, origin, rows[index]!, error, { key: keys[index], windowStart: start });
+    if (this.#survivesFailures) table.addEach(keys, values, from, to, fail);
+    else table.addAll(keys, values, from, to, fail);
+  }
+
+  /** Values `[from, to)` missed the windows `first`, … before `before`: value by value, so that the order is that of the records. */
+  #writeLate(
+    { keys, values, rows }: KeyedValues,
+    times: Float64Array,
+    from: number,
+    to: number,
+    first: number,
+    before: number,
+  ): void {
+    const { late, window } = this.#node;
+    const missed = Math.ceil((before - first) / window.everyMs);
+    this.#counts.late += missed * (to - from);
+    if (late === undefined) return;
+    const lateRows: LateRow[] = [];
+    for (let index = from; index < to; index++) {
+      for (let windowStart = first; windowStart < before; windowStart += window.everyMs) {
+        lateRows.push({
+          key: keys[index] as Key,
+          value: values[index],
+          timestamp: times[rows[index]!]!,
+          windowStart,
+          windowEnd: windowStart + window.sizeMs,
+        });
+      }
+    }
+    this.#write(late, lateRows);
+  }
+}

@@ -1,0 +1,36 @@
+import { byGroupAndKey, type KeyOrder } from "../state/key-order.ts";
+import { type OperatorState, windowsInOrder } from "../state/stage-state.ts";
+import type { WindowState } from "../state/window-state.ts";
+import { isPast } from "./windows.ts";
+
+/** A window with keys whose results are due. */
+export interface FiringWindow {
+  readonly start: number;
+  readonly end: number;
+  readonly window: WindowState;
+  /** The keys that fire, by key group and key. */
+  readonly keys: KeyOrder;
+  /** It goes on taking records until the allowed lateness is over. */
+  readonly stays: boolean;
+}
+
+/**
+ * The windows that fire when the watermark goes from W(n-1), `before`, to W(n), `after`, in order of their ends. One fires as a whole when the
+ * watermark passes its end, and later, within the allowed lateness, with the keys that changed since.
+ */
+export function firingWindows(
+  operator: OperatorState,
+  keyGroups: number,
+  before: number | null,
+  after: number,
+): FiringWindow[] {
+  const { window: assigner, allowedLatenessMs } = operator.node;
+  return windowsInOrder(operator).flatMap(([start, window]) => {
+    const end = start + assigner.sizeMs;
+    if (end > after) return [];
+    const again = before !== null && end <= before;
+    if (again && window.changed.length === 0) return [];
+    const keys = byGroupAndKey(window.keys, keyGroups, again ? window.changed : undefined);
+    return [{ start, end, window, keys, stays: !isPast(after, end, allowedLatenessMs) }];
+  });
+}

@@ -1,0 +1,153 @@
+import type { Entries } from "../state/entries.ts";
+import { decodeKey, keyGroupOf } from "../state/key-codec.ts";
+import type { OperatorState, StageState } from "../state/stage-state.ts";
+import { compileChain, type Values } from "./chain.ts";
+import { type MutableCounts, newCounts } from "./counts.ts";
+import type { StageEnvironment } from "./environment.ts";
+import { Failures } from "./failures.ts";
+import { firingWindows } from "./firing.ts";
+import { mergeAll, mergeEach } from "./merge.ts";
+import { DerivedOrigin, type DerivedRow } from "./origin.ts";
+import type { Partials } from "./partials.ts";
+import { appendRows } from "./results.ts";
+import { isPast } from "./windows.ts";
+
+/** Rows that go through the chain at a time. */
+const batchRows = 4096;
+const rowNumbers = Int32Array.from({ length: batchRows }, (_, row) => row);
+
+/**
+ * A stage after a shuffle: merges the partial accumulators of its key groups into state, fires the windows that the watermark passed, and runs the
+ * chain that follows on their rows. `merge` for each sub-range in order of (partition, sub-range), then `fire`, all of it, then the state can be saved.
+ */
+export class KeyedStage {
+  readonly counts: MutableCounts;
+  readonly #environment: StageEnvironment;
+  readonly #state: StageState;
+  readonly #failures: Failures;
+  readonly #chains: ReadonlyMap<string, (input: Values) => void>;
+  #watermark: number | null = null;
+
+  constructor(environment: StageEnvironment, stage: number, state: StageState) {
+    const { topology } = environment;
+    this.#environment = environment;
+    this.#state = state;
+    this.counts = newCounts(topology.stages[stage]!.sinks);
+    const write = (sink: string, rows: unknown[]) => {
+      this.counts.rows[sink]! += rows.length;
+      environment.write(sink, rows);
+    };
+    this.#failures = new Failures(topology, this.counts, write);
+    const ends = { write, running: environment.running?.bind(environment) };
+    this.#chains = new Map(
+      state.operators.map(({ node }) => [node.id, compileChain(topology, node.id, ends, this.#failures)]),
+    );
+  }
+
+  /** Takes what a sub-range came to for the key groups of this task; nobody else may use it afterwards. */
+  merge(partials: Partials): void {
+    for (const partial of partials) {
+      const operator = this.#state.operator(partial.operator);
+      this.#environment.running?.(partial.operator, "", -1);
+      const window = this.#state.window(operator, partial.start);
+      const merge = this.#environment.topology.onError.action === "deadLetter" ? mergeEach : mergeAll;
+      merge(window, partial.entries, operator.aggregates, (index, error) =>
+        this.#fail(operator, partial.start, partial.entries, index, error),
+      );
+    }
+  }
+
+  /**
+   * The watermark goes to W(n), `after`. Writes rows in the order of (key group, window end, key bytes), whatever the number of tasks (I6), and yields
+   * between batches. Windows that can take no more records are then gone.
+   */
+  *fire(after: number | null): Generator<void> {
+    this.#watermark = after;
+    if (after !== null) for (const operator of this.#state.operators) yield* this.#fireOperator(operator, after);
+    this.#failures.flush();
+  }
+
+  /** Smallest and largest end of the windows that have yet to fire, epoch milliseconds; null: there are none. */
+  openWindows(): { nextFire: number | null; openUntil: number | null } {
+    let [nextFire, openUntil] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const { node, windows } of this.#state.operators) {
+      for (const start of windows.keys()) {
+        const end = start + node.window.sizeMs;
+        if (isPast(this.#watermark, end, 0)) continue;
+        nextFire = Math.min(nextFire, end);
+        openUntil = Math.max(openUntil, end);
+      }
+    }
+    return nextFire === Number.POSITIVE_INFINITY ? { nextFire: null, openUntil: null } : { nextFire, openUntil };
+  }
+
+  *#fireOperator(operator: OperatorState, after: number): Generator<void> {
+    const { topology, watermark } = this.#environment;
+    const { from, to } = this.#state.groups;
+    const firing = firingWindows(operator, topology.keyGroups, watermark, after);
+    let batch = new RowBatch();
+    for (let group = from; group < to; group++) {
+      for (const due of firing) {
+        const last = due.keys.starts[group + 1]!;
+        for (let next = due.keys.starts[group]!; next < last; ) {
+          const end = Math.min(last, next + batchRows - batch.rows.length);
+          const fail = (number: number, error: unknown) => this.#fail(operator, due.start, due.window, number, error);
+          appendRows(batch.rows, operator, due, next, end, fail);
+          batch.ofGroup(group);
+          next = end;
+          if (batch.rows.length < batchRows) continue;
+          this.#pass(operator, batch);
+          batch = new RowBatch();
+          yield;
+        }
+      }
+    }
+    this.#pass(operator, batch);
+    yield;
+    for (const start of operator.windows.keys()) {
+      if (isPast(after, start + operator.node.window.sizeMs, operator.node.allowedLatenessMs)) {
+        this.#state.remove(operator, start);
+      }
+    }
+  }
+
+  #pass({ node }: OperatorState, { rows, groups }: RowBatch): void {
+    if (rows.length > 0)
+      this.#chains.get(node.id)!({ origin: new DerivedOrigin(rows, groups), values: rows, rows: rowNumbers });
+  }
+
+  /** What `merge` or `result` threw on an entry. */
+  #fail(
+    { node, aggregates }: OperatorState,
+    windowStart: number,
+    { keys, columns }: Entries,
+    number: number,
+    error: unknown,
+  ): void {
+    const group = keyGroupOf(keys.hashes[number]!, this.#environment.topology.keyGroups);
+    const accumulators = aggregates.map(({ name }, at) => [name, columns[at]![number]]);
+    this.#failures.derived(
+      node.id,
+      group,
+      {
+        partition: "",
+        offset: -1,
+        value: Object.fromEntries(accumulators),
+        key: decodeKey(keys.bytes, keys.ends[number]!, keys.ends[number + 1]!),
+        windowStart,
+      },
+      error,
+    );
+  }
+}
+
+class RowBatch {
+  readonly rows: DerivedRow[] = [];
+  /** Key group of each row. */
+  readonly groups: number[] = [];
+
+  /** The rows from the last call on are of this key group. */
+  ofGroup(group: number): void {
+    while (this.groups.length < this.rows.length) this.groups.push(group);
+  }
+}

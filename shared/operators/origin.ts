@@ -1,0 +1,119 @@
+import type { RecordMetadata } from "../pipeline/topology.ts";
+import type { RecordBatch } from "../ports/source.ts";
+import type { Described, Failures } from "./failures.ts";
+
+/**
+ * Where values come from: rows of a source's batch, or rows that an aggregate made. Operators carry row numbers beside values, and ask here only
+ * for what a failure or a function with metadata needs.
+ */
+export interface Origin {
+  readonly partition: string;
+  offset(row: number): number;
+  /** Made once per row, and so the same object for all functions. */
+  metadata(row: number): RecordMetadata;
+  /** What a dead-letter row says of the row. */
+  describe(row: number): Described;
+  /** A value that came from this row failed in an operator. */
+  fail(failures: Failures, operator: string, row: number, error: unknown): void;
+}
+
+/** Rows `[from, from + count)` of a source's batch, numbered from 0. */
+export class RecordOrigin implements Origin {
+  readonly partition: string;
+  readonly #batch: RecordBatch;
+  readonly #from: number;
+  readonly #timestamps: Float64Array;
+  readonly #metadata: RecordMetadata[] = [];
+
+  constructor(partition: string, batch: RecordBatch, from: number, timestamps: Float64Array) {
+    this.partition = partition;
+    this.#batch = batch;
+    this.#from = from;
+    this.#timestamps = timestamps;
+  }
+
+  offset(row: number): number {
+    return this.#batch.offsets[this.#from + row]!;
+  }
+
+  metadata(row: number): RecordMetadata {
+    this.#metadata[row] ??= {
+      key: this.#key(row),
+      headers: this.#headers(row),
+      timestamp: this.#timestamps[row]!,
+      partition: this.partition,
+      offset: this.offset(row),
+    };
+    return this.#metadata[row];
+  }
+
+  describe(row: number): Described {
+    const { bytes, valueStart, valueEnd } = this.#batch;
+    const start = valueStart[this.#from + row]!;
+    const value = start < 0 ? null : readable(bytes.subarray(start, valueEnd[this.#from + row]));
+    return { partition: this.partition, offset: this.offset(row), value };
+  }
+
+  fail(failures: Failures, operator: string, row: number, error: unknown): void {
+    failures.record(operator, this, row, error);
+  }
+
+  #key(row: number): string | undefined {
+    const { bytes, keyStart, keyEnd } = this.#batch;
+    const start = keyStart?.[this.#from + row] ?? -1;
+    return start < 0 ? undefined : bytes.toString("utf8", start, keyEnd![this.#from + row]);
+  }
+
+  #headers(row: number): Record<string, string> {
+    const headers = this.#batch.headers?.(this.#from + row) ?? {};
+    return Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString("utf8")]),
+    );
+  }
+}
+
+/** Text where bytes are UTF-8; otherwise base64, marked as such, so that nothing is lost. */
+function readable(bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  return Buffer.byteLength(text) === bytes.length && Buffer.from(text).equals(bytes)
+    ? text
+    : `base64:${bytes.toString("base64")}`;
+}
+
+/** Rows that an aggregate made. */
+export interface DerivedRow {
+  readonly key: unknown;
+  readonly windowStart: number;
+  readonly windowEnd: number;
+}
+
+export class DerivedOrigin implements Origin {
+  readonly partition = "";
+  readonly #rows: readonly DerivedRow[];
+  readonly #groups: readonly number[];
+
+  /** @param groups the key group of each row */
+  constructor(rows: readonly DerivedRow[], groups: readonly number[]) {
+    this.#rows = rows;
+    this.#groups = groups;
+  }
+
+  offset(): number {
+    return -1;
+  }
+
+  /** The event time of a row is the last millisecond of its window. */
+  metadata(row: number): RecordMetadata {
+    const timestamp = this.#rows[row]!.windowEnd - 1;
+    return { key: undefined, headers: {}, timestamp, partition: this.partition, offset: -1 };
+  }
+
+  describe(row: number): Described {
+    const value = this.#rows[row]!;
+    return { partition: this.partition, offset: -1, value, key: value.key, windowStart: value.windowStart };
+  }
+
+  fail(failures: Failures, operator: string, row: number, error: unknown): void {
+    failures.derived(operator, this.#groups[row]!, this.describe(row), error);
+  }
+}

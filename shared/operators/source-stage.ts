@@ -1,0 +1,132 @@
+import { UserCodeError } from "../errors.ts";
+import type { SourceNode, WindowNode } from "../pipeline/topology.ts";
+import type { RecordBatch } from "../ports/source.ts";
+import { compileChain, type Values } from "./chain.ts";
+import { Combiner } from "./combiner.ts";
+import { type MutableCounts, newCounts } from "./counts.ts";
+import type { StageEnvironment } from "./environment.ts";
+import { Failures } from "./failures.ts";
+import { RecordOrigin } from "./origin.ts";
+import type { Partials } from "./partials.ts";
+import { settled } from "./user-function.ts";
+
+/** Rows that go through the chain at a time: few enough that what the operators make of them stays in the processor's cache. */
+const sliceRows = 512;
+
+/** As for `Date`: beyond it sums of milliseconds are not exact. */
+const latestTime = 8.64e15;
+
+/**
+ * Stage 0: decodes records, finds their event time, runs the chain up to sinks and windows, and folds what goes into windows.
+ * Per sub-range: `begin`, `process` for each batch in offset order, `end`.
+ */
+export class SourceStage {
+  readonly counts: MutableCounts;
+  /** Largest event time of each partition, epoch milliseconds; absent where no record had one. */
+  readonly maxEventTimes = new Map<string, number>();
+  readonly #environment: StageEnvironment;
+  readonly #node: SourceNode;
+  readonly #failures: Failures;
+  readonly #combiners: ReadonlyMap<string, Combiner>;
+  readonly #chain: (input: Values) => void;
+  #partition = "";
+  #rows = new Int32Array(sliceRows);
+  #times = new Float64Array(sliceRows);
+
+  constructor(environment: StageEnvironment) {
+    const { topology } = environment;
+    const stage = topology.stages[0]!;
+    this.#environment = environment;
+    this.#node = topology.nodes[0] as SourceNode;
+    this.counts = newCounts(stage.sinks);
+    const write = (sink: string, rows: unknown[]) => {
+      this.counts.rows[sink]! += rows.length;
+      environment.write(sink, rows);
+    };
+    this.#failures = new Failures(topology, this.counts, write);
+    const windows = topology.nodes.filter((node) => stage.shuffles.includes(node.id)) as WindowNode[];
+    this.#combiners = new Map(
+      windows.map((node) => [node.id, new Combiner(node, environment, this.counts, this.#failures, write)]),
+    );
+    const ends = {
+      write,
+      window: (node: string, values: Parameters<Combiner["add"]>[0]) =>
+        this.#combiners.get(node)!.add(values, this.#times),
+      running: environment.running?.bind(environment),
+    };
+    this.#chain = compileChain(topology, this.#node.id, ends, this.#failures);
+  }
+
+  /** A sub-range of a partition begins. */
+  begin(partition: string): void {
+    this.#partition = partition;
+  }
+
+  /** The next records of the sub-range. */
+  process(batch: RecordBatch): void {
+    for (let from = 0; from < batch.count; from += sliceRows) {
+      this.#processSlice(batch, from, Math.min(from + sliceRows, batch.count));
+    }
+  }
+
+  /** The accumulators of the sub-range that ends here, for all window nodes that this stage shuffles for. */
+  end(): Partials {
+    return [...this.#combiners.values()].flatMap((combiner) => combiner.finish());
+  }
+
+  #processSlice(batch: RecordBatch, from: number, to: number): void {
+    const origin = new RecordOrigin(this.#partition, batch, from, this.#times);
+    this.#environment.running?.(this.#node.id, this.#partition, origin.offset(0));
+    this.counts.records += to - from;
+    const values = this.#decode(batch, from, to, origin);
+    this.#chain({ origin, values, rows: this.#rows });
+    this.#failures.flush();
+  }
+
+  /** Values with an event time each; rows that have none are left out. */
+  #decode(batch: RecordBatch, from: number, to: number, origin: RecordOrigin): unknown[] {
+    const { bytes, valueStart, valueEnd, timestamps } = batch;
+    const { value: decoder, timestamp } = this.#node.source;
+    const { processingTime } = this.#environment;
+    const values = new Array<unknown>(to - from);
+    let kept = 0;
+    let size = 0;
+    let latest = this.maxEventTimes.get(this.#partition) ?? Number.NEGATIVE_INFINITY;
+    for (let record = from; record < to; ) {
+      try {
+        for (; record < to; record++) {
+          const start = valueStart[record]!;
+          const end = valueEnd[record]!;
+          if (start < 0) throw new UserCodeError("null-value", "the record's value is null");
+          size += end - start;
+          const value = settled(decoder.decode(bytes, start, end));
+          const time = checkedTime(
+            timestamp === undefined ? (timestamps?.[record] ?? processingTime) : timestamp(value),
+          );
+          if (time > latest) latest = time;
+          const row = record - from;
+          this.#times[row] = time;
+          this.#rows[kept] = row;
+          values[kept++] = value;
+        }
+      } catch (error) {
+        this.#failures.record(this.#node.id, origin, record++ - from, error);
+      }
+    }
+    values.length = kept;
+    this.counts.bytes += size;
+    if (latest > Number.NEGATIVE_INFINITY) this.maxEventTimes.set(this.#partition, latest);
+    return values;
+  }
+}
+
+/** Event time in whole milliseconds; a fraction is cut off. */
+function checkedTime(time: number): number {
+  if (typeof time === "number" && Math.abs(time) <= latestTime) return Math.floor(time) + 0; // never -0
+  settled(time);
+  const got = typeof time === "number" ? String(time) : `a value of type ${typeof time}`;
+  throw new UserCodeError(
+    "invalid-timestamp",
+    `the event time is ${got}, and must be a number of milliseconds since 1970`,
+  );
+}

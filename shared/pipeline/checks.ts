@@ -1,0 +1,45 @@
+import { UsageError } from "../errors.ts";
+import type { Aggregate } from "../operators/aggregates.ts";
+import type { SinkDescription } from "./topology.ts";
+
+/** Columns that a window's rows have anyway, and the one name that is no ordinary property. */
+const takenColumns = new Set(["key", "windowStart", "windowEnd", "__proto__"]);
+const aggregateParts = ["init", "add", "merge", "result"] as const;
+
+/** @throws UsageError `invalid-argument` */
+export function checkFunction(what: string, given: unknown): void {
+  if (typeof given !== "function")
+    throw new UsageError("invalid-argument", `${what} takes a function, not ${kindOf(given)}`);
+}
+
+/** @throws UsageError `invalid-argument` */
+export function checkSink(what: string, given: SinkDescription): void {
+  if (typeof given?.kind === "string" && typeof given.options === "object") return;
+  throw new UsageError("invalid-argument", `${what} takes a sink, not ${kindOf(given)}`, {
+    wayOut: 'For instance files.sink({ path: "out" }).',
+  });
+}
+
+/** @throws UsageError `invalid-aggregate` */
+export function checkAggregates(aggregates: Readonly<Record<string, Aggregate<never, unknown, unknown>>>): void {
+  const names = Object.keys(aggregates ?? {});
+  const taken = names.find((name) => takenColumns.has(name));
+  if (taken !== undefined) {
+    throw new UsageError(
+      "invalid-aggregate",
+      `An aggregate cannot be called "${taken}": rows have that column already`,
+    );
+  }
+  const wrong = names.find((name) => aggregateParts.some((part) => typeof aggregates[name]?.[part] !== "function"));
+  if (names.length > 0 && wrong === undefined) return;
+  const problem =
+    wrong === undefined ? "no aggregate" : `"${wrong}", which is no aggregate but ${kindOf(aggregates[wrong])}`;
+  throw new UsageError("invalid-aggregate", `.aggregate() got ${problem}`, {
+    wayOut: "Give each a name, and call the built-in ones: .aggregate({ visits: count() }).",
+  });
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

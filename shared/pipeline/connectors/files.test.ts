@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { text } from "../decoders/text.ts";
+import { parameter } from "../parameter.ts";
+import { files } from "./files.ts";
+
+test("a source of files is data, with its defaults", () => {
+  const source = files.source({ path: "in", value: text() });
+  assert.equal(source.kind, "files");
+  assert.deepEqual(source.options, { path: "in", maxLineBytes: 16 * 1024 * 1024 });
+  assert.deepEqual([source.outOfOrderMs, source.idleAfterMs, source.timestamp], [0, 60_000, undefined]);
+});
+
+test("a sink of files is data", () => {
+  const path = parameter("output");
+  assert.deepEqual(files.sink({ path }), { kind: "files", options: { path } });
+});
+
+test("what is not an option, or not a value for one, is refused", () => {
+  const value = text();
+  const bad = (options: object, code: string) => assert.throws(() => files.source(options as never), { code });
+  bad({ path: "in", value, outOfOder: 1 }, "unknown-option");
+  bad({ value }, "invalid-option");
+  bad({ path: "", value }, "invalid-option");
+  bad({ path: "in", value, maxLineBytes: 0 }, "invalid-option");
+  bad({ path: "in", value, outOfOrder: 0.5 }, "invalid-duration");
+  bad({ path: "in", value, idleAfter: "1m" }, "invalid-duration");
+  bad({ path: "in", value, timestamp: 5 }, "invalid-argument");
+  bad({ path: "in" }, "invalid-argument");
+  bad({ path: "in", value: text }, "invalid-argument");
+  assert.throws(() => files.sink({ path: "" }), { code: "invalid-option" });
+  assert.throws(() => files.sink({ paht: "out" } as never), { message: /"path"/ });
+});

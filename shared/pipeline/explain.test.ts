@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { count, deadLetter, files, hours, minutes, parameter, pipeline, sliding, text } from "../index.ts";
+import { describe } from "./describe.ts";
+import { explain } from "./explain.ts";
+
+test("explain shows stages, operators, windows, sinks and parameters", () => {
+  const sink = (path: string) => files.sink({ path });
+  const rows = pipeline("demo", { onError: deadLetter(sink("bad")) })
+    .from(files.source({ path: parameter("input"), value: text(), outOfOrder: 90_000 }))
+    .keyBy((line) => line)
+    .window(sliding({ size: hours(1), every: minutes(7) }), { late: sink("late") })
+    .aggregate({ visits: count() })
+    .to(files.sink({ path: parameter("output", "out") }), { id: "visits" });
+  const lines = explain(describe(rows)).split("\n");
+  assert.deepEqual(lines, [
+    "Pipeline demo",
+    "  guarantee   exactly-once",
+    "  on error    dead letter, to dead-letter",
+    "  key groups  128",
+    "",
+    "Stage 0, which pre-aggregates and shuffles for window-1",
+    '  source-1                   files source { path: parameter("input"), maxLineBytes: 16777216 } of text, ' +
+      "the source's own time, out of order by 1 minute 30 seconds, idle after 1 minute",
+    "  key-by-1       ← source-1  keyBy",
+    '  window-1-late  ← window-1  late records, to a files sink { path: "late" }',
+    '  dead-letter    ← all       records that fail, to a files sink { path: "bad" }',
+    "",
+    "Stage 1",
+    "  window-1     ← key-by-1  sliding windows of 1 hour every 7 minutes, allowed lateness 0 seconds: visits = count()",
+    '  visits       ← window-1  files sink { path: parameter("output") }',
+    '  dead-letter  ← all       records that fail, to a files sink { path: "bad" }',
+    "",
+    "Parameters",
+    "  input   must be given",
+    '  output  default "out"',
+    "",
+  ]);
+});

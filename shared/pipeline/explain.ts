@@ -1,0 +1,107 @@
+import { formatDuration } from "./durations.ts";
+import { Parameter } from "./parameter.ts";
+import type { Node, SinkDescription, SourceDescription, Stage, Topology, WindowNode } from "./topology.ts";
+
+/** The topology as text for people: what runs in which stage, with ids, windows, sinks and parameters. */
+export function explain(topology: Topology): string {
+  const stageOf = stagesOfNodes(topology.stages, topology.nodes);
+  const blocks = [
+    [`Pipeline ${topology.name}`, ...columns(settingsOf(topology))],
+    ...topology.stages.map((stage) => [titleOf(stage), ...columns(rowsOf(stage, topology, stageOf))]),
+    parametersOf(topology),
+  ];
+  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+type Row = readonly string[];
+
+/** Cells of a column under each other; the last one is as long as it likes. */
+function columns(rows: readonly Row[]): string[] {
+  const widths = rows[0]!.slice(0, -1).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`);
+}
+
+function settingsOf({ guarantee, onError, keyGroups }: Topology): Row[] {
+  return [
+    ["guarantee", guarantee],
+    ["on error", onError.action === "deadLetter" ? `dead letter, to ${onError.sink}` : onError.action],
+    ["key groups", String(keyGroups)],
+  ];
+}
+
+function titleOf({ index, shuffles }: Stage): string {
+  return shuffles.length === 0
+    ? `Stage ${index}`
+    : `Stage ${index}, which pre-aggregates and shuffles for ${shuffles.join(", ")}`;
+}
+
+function rowsOf(stage: Stage, topology: Topology, stageOf: ReadonlyMap<string, number>): Row[] {
+  const nodes = topology.nodes.filter((node) => stageOf.get(node.id) === stage.index);
+  const outputs = new Set(topology.nodes.map((node) => node.id));
+  const sideSinks = stage.sinks.filter((id) => !outputs.has(id));
+  return [
+    ...nodes.map((node) => [node.id, node.kind === "source" ? "" : `← ${node.input}`, describeNode(node, topology)]),
+    ...sideSinks.map((id) => sideSinkRow(id, topology)),
+  ];
+}
+
+function sideSinkRow(id: string, { nodes, sinks }: Topology): Row {
+  const window = nodes.find((node) => node.kind === "window" && node.late === id);
+  const [from, what] = window === undefined ? ["all", "records that fail"] : [window.id, "late records"];
+  return [id, `← ${from}`, `${what}, to a ${describeSink(sinks[id]!)}`];
+}
+
+function describeNode(node: Node, { sinks }: Topology): string {
+  if (node.kind === "source") return describeSource(node.source);
+  if (node.kind === "sink") return describeSink(sinks[node.id]!);
+  return node.kind === "window" ? describeWindow(node) : node.kind;
+}
+
+function describeSource({ kind, options, value, timestamp, outOfOrderMs, idleAfterMs }: SourceDescription): string {
+  return [
+    `${kind} source ${describeOptions(options)} of ${value.name}`,
+    timestamp === undefined ? "the source's own time" : "time from the value",
+    `out of order by ${formatDuration(outOfOrderMs)}`,
+    `idle after ${formatDuration(idleAfterMs)}`,
+  ].join(", ");
+}
+
+function describeSink({ kind, options }: SinkDescription): string {
+  return `${kind} sink ${describeOptions(options)}`;
+}
+
+function describeWindow({ window, allowedLatenessMs, aggregates }: WindowNode): string {
+  const interval = window.kind === "sliding" ? ` every ${formatDuration(window.everyMs)}` : "";
+  const columns = Object.entries(aggregates).map(([column, { name }]) => `${column} = ${name}()`);
+  const lateness = `allowed lateness ${formatDuration(allowedLatenessMs)}`;
+  return `${window.kind} windows of ${formatDuration(window.sizeMs)}${interval}, ${lateness}: ${columns.join(", ")}`;
+}
+
+function describeOptions(options: Readonly<Record<string, unknown>>): string {
+  const entries = Object.entries(options).map(([name, value]) => `${name}: ${describeOption(value)}`);
+  return `{ ${entries.join(", ")} }`;
+}
+
+function describeOption(value: unknown): string {
+  return value instanceof Parameter ? `parameter("${value.name}")` : JSON.stringify(value);
+}
+
+function parametersOf({ parameters }: Topology): string[] {
+  if (parameters.length === 0) return ["No parameters"];
+  const rows = parameters.map(
+    ({ name, defaultValue }): Row => [
+      name,
+      defaultValue === undefined ? "must be given" : `default ${JSON.stringify(defaultValue)}`,
+    ],
+  );
+  return ["Parameters", ...columns(rows)];
+}
+
+/** A node without state runs where its input does. */
+function stagesOfNodes(stages: readonly Stage[], nodes: readonly Node[]): Map<string, number> {
+  const stageOf = new Map(stages.flatMap(({ index, operators }) => operators.map((id) => [id, index] as const)));
+  for (const node of nodes) {
+    if (!stageOf.has(node.id)) stageOf.set(node.id, node.kind === "source" ? 0 : stageOf.get(node.input)!);
+  }
+  return stageOf;
+}

@@ -1,0 +1,113 @@
+import { formatDuration } from "./durations.ts";
+import type { Topology, WindowAssigner, WindowNode } from "./topology.ts";
+
+/**
+ * What the state of a pipeline rests on, as plain JSON: how its keys are spread, where positions come from, what each stateful operator
+ * keeps, and where decided output is still to go. Two equal ones may take over each other's state.
+ *
+ * Not in it, since they may change at any time: functions, stateless operators, decoders, paths and other options of sources and
+ * sinks, how far records may be out of order, and `onError` with its dead-letter sink, whose change is the way out of a bad record.
+ */
+export interface Fingerprint {
+  readonly format: 1;
+  readonly keyGroups: number;
+  /** Kind of each source by id. */
+  readonly sources: Readonly<Record<string, string>>;
+  readonly operators: Readonly<Record<string, WindowFingerprint>>;
+  /** Kind of each sink by id, those for late records included. */
+  readonly sinks: Readonly<Record<string, string>>;
+}
+
+interface WindowFingerprint {
+  readonly kind: "window";
+  readonly stage: number;
+  readonly window: WindowAssigner;
+  readonly allowedLatenessMs: number;
+  /** Column and name of each, in order: accumulators are laid out by it. */
+  readonly aggregates: readonly (readonly [column: string, name: string])[];
+}
+
+/** Equal topologies give fingerprints that are equal as JSON text, too. */
+export function fingerprint(topology: Topology): Fingerprint {
+  const { nodes, onError } = topology;
+  const isDeadLetter = (id: string) => onError.action === "deadLetter" && id === onError.sink;
+  const sinks = Object.entries(topology.sinks).filter(([id]) => !isDeadLetter(id));
+  return {
+    format: 1,
+    keyGroups: topology.keyGroups,
+    sources: sorted(nodes.flatMap((node) => (node.kind === "source" ? [[node.id, node.source.kind]] : []))),
+    operators: sorted(
+      nodes.flatMap((node) => (node.kind === "window" ? [[node.id, windowFingerprint(node, topology)]] : [])),
+    ),
+    sinks: sorted(sinks.map(([id, sink]) => [id, sink.kind])),
+  };
+}
+
+function windowFingerprint(node: WindowNode, { stages }: Topology): WindowFingerprint {
+  const { kind, sizeMs, everyMs } = node.window;
+  return {
+    kind: "window",
+    stage: stages.find((stage) => stage.operators.includes(node.id))!.index,
+    window: { kind, sizeMs, everyMs },
+    allowedLatenessMs: node.allowedLatenessMs,
+    aggregates: Object.entries(node.aggregates).map(([column, { name }]) => [column, name]),
+  };
+}
+
+function sorted<T>(entries: readonly (readonly [id: string, value: T])[]): Record<string, T> {
+  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Each difference as a sentence: "window-1: the size was 1 hour, is 30 minutes". None: the new one may go on with the old one's state. */
+export function compareFingerprints(before: Fingerprint, after: Fingerprint): string[] {
+  const was = factsOf(before);
+  const is = factsOf(after);
+  const subjects = new Set([...was.keys(), ...is.keys()]);
+  return [...subjects].flatMap((subject) => {
+    const old = was.get(subject);
+    const now = is.get(subject);
+    if (old === undefined) return `${subject} is new (${now!.get(identity)})`;
+    if (now === undefined) return `${subject} is gone (it was ${old.get(identity)})`;
+    return compareFacts(old, now).map((difference) => `${subject}: ${difference}`);
+  });
+}
+
+type Facts = ReadonlyMap<string, string>;
+
+/** The fact that says what a subject is. Subjects that agree in it have the same facts. */
+const identity = "kind";
+
+function compareFacts(old: Facts, now: Facts): string[] {
+  if (old.get(identity) !== now.get(identity)) return [`was ${old.get(identity)}, is ${now.get(identity)}`];
+  const changed = [...now].filter(([fact, value]) => old.get(fact) !== value);
+  return changed.map(([fact, value]) => `${fact} was ${old.get(fact)}, is ${value}`);
+}
+
+/** By subject, what a user would say of it. */
+function factsOf({ keyGroups, sources, operators, sinks }: Fingerprint): Map<string, Facts> {
+  const facts = new Map<string, Facts>([
+    [
+      "the pipeline",
+      new Map([
+        [identity, "a pipeline"],
+        ["the number of key groups", String(keyGroups)],
+      ]),
+    ],
+  ]);
+  for (const [id, kind] of Object.entries(sources)) facts.set(id, new Map([[identity, `a ${kind} source`]]));
+  for (const [id, operator] of Object.entries(operators)) facts.set(id, windowFacts(operator));
+  for (const [id, kind] of Object.entries(sinks)) facts.set(id, new Map([[identity, `a ${kind} sink`]]));
+  return facts;
+}
+
+function windowFacts({ stage, window, allowedLatenessMs, aggregates }: WindowFingerprint): Facts {
+  const facts = new Map([
+    [identity, `an aggregation in ${window.kind} windows`],
+    ["the stage", String(stage)],
+    ["the size", formatDuration(window.sizeMs)],
+    ["the allowed lateness", formatDuration(allowedLatenessMs)],
+    ["the list of aggregates", aggregates.map(([column, name]) => `${column} = ${name}()`).join(", ")],
+  ]);
+  if (window.kind === "sliding") facts.set("the interval", formatDuration(window.everyMs));
+  return facts;
+}

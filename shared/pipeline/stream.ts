@@ -1,0 +1,135 @@
+import type { Aggregate } from "../operators/aggregates.ts";
+import { checkOptions } from "../options.ts";
+import { checkAggregates, checkFunction, checkSink } from "./checks.ts";
+import { checkDuration } from "./durations.ts";
+import { type Definition, type Graph, graphOf, type OperatorOptions } from "./graph.ts";
+import type { Key, LateRow, Node, RecordMetadata, SinkDescription, WindowAssigner } from "./topology.ts";
+import { checkWindow } from "./windows.ts";
+
+/** What `.window` takes beside the windows. */
+export interface WindowOptions<K, T> extends OperatorOptions {
+  /** Milliseconds of event time that a window goes on taking records, and firing again, after its end; default 0. */
+  readonly allowedLateness?: number;
+  /** Gets each record that came later than that, once for each window that it missed. Without it they are counted only. */
+  readonly late?: SinkDescription<LateRow<K, T>>;
+}
+
+type Flat<T> = { readonly [Name in keyof T]: T[Name] };
+
+/** A row that an aggregation makes per key and window: times in epoch milliseconds, and a column for each aggregate. */
+export type WindowRow<K, R> = Flat<{ key: K; windowStart: number; windowEnd: number } & R>;
+
+/**
+ * Values of type T in event time. A handle is an immutable value: each method makes another one, so a stream may be used
+ * several times. Functions must be pure and synchronous: they run again when an epoch is tried again.
+ */
+export class Stream<out T> implements Definition {
+  readonly [graphOf]: Graph;
+  readonly #node: string;
+
+  constructor(graph: Graph, node: string) {
+    this[graphOf] = graph;
+    this.#node = node;
+  }
+
+  map<R>(apply: (value: T, metadata: RecordMetadata) => R, options?: OperatorOptions): Stream<R> {
+    return this.#then("map", apply, options);
+  }
+
+  /** Keeps what `apply` is true for. A type guard narrows the stream's type. */
+  filter<S extends T>(apply: (value: T, metadata: RecordMetadata) => value is S, options?: OperatorOptions): Stream<S>;
+  filter(apply: (value: T, metadata: RecordMetadata) => boolean, options?: OperatorOptions): Stream<T>;
+  filter(apply: (value: T, metadata: RecordMetadata) => boolean, options?: OperatorOptions): Stream<T> {
+    return this.#then("filter", apply, options);
+  }
+
+  /** Each value becomes any number of values. */
+  flatMap<R>(apply: (value: T, metadata: RecordMetadata) => Iterable<R>, options?: OperatorOptions): Stream<R> {
+    return this.#then("flatMap", apply, options);
+  }
+
+  /** Groups by a key: a string, a finite number, a boolean, a bigint, or a tuple of them. */
+  keyBy<const K extends Key>(
+    apply: (value: T, metadata: RecordMetadata) => K,
+    options?: OperatorOptions,
+  ): KeyedStream<K, T> {
+    checkFunction(".keyBy()", apply);
+    const graph = this[graphOf];
+    const id = graph.name("keyBy", options);
+    graph.nodes.push({ id, kind: "keyBy", input: this.#node, apply });
+    return new KeyedStream(graph, id);
+  }
+
+  /** Writes every value to a sink; returns this very stream, so that one may go on from here. */
+  to(sink: SinkDescription<T>, options?: OperatorOptions): this {
+    checkSink(".to()", sink);
+    const graph = this[graphOf];
+    const id = graph.name("sink", options);
+    graph.nodes.push({ id, kind: "sink", input: this.#node });
+    graph.sinks.set(id, sink);
+    return this;
+  }
+
+  #then<R>(kind: "map" | "filter" | "flatMap", apply: unknown, options?: OperatorOptions): Stream<R> {
+    checkFunction(`.${kind}()`, apply);
+    const graph = this[graphOf];
+    const id = graph.name(kind, options);
+    graph.nodes.push({ id, kind, input: this.#node, apply } as Node);
+    return new Stream(graph, id);
+  }
+}
+
+/** A stream grouped by a key; `.window` says which values belong together in time. */
+export class KeyedStream<out K extends Key, out T> implements Definition {
+  readonly [graphOf]: Graph;
+  readonly #node: string;
+
+  constructor(graph: Graph, node: string) {
+    this[graphOf] = graph;
+    this.#node = node;
+  }
+
+  window(window: WindowAssigner, options: WindowOptions<K, T> = {}): WindowedStream<K, T> {
+    checkOptions(".window()", options, ["id", "allowedLateness", "late"]);
+    checkDuration("allowedLateness of .window()", options.allowedLateness ?? 0);
+    if (options.late !== undefined) checkSink("late of .window()", options.late);
+    return new WindowedStream(this[graphOf], this.#node, checkWindow(window), options);
+  }
+}
+
+/** A stream grouped by key and window; `.aggregate` makes rows of it. */
+export class WindowedStream<out K extends Key, out T> implements Definition {
+  readonly [graphOf]: Graph;
+  readonly #keyBy: string;
+  readonly #window: WindowAssigner;
+  readonly #options: WindowOptions<never, never>;
+
+  constructor(graph: Graph, keyBy: string, window: WindowAssigner, options: WindowOptions<never, never>) {
+    this[graphOf] = graph;
+    this.#keyBy = keyBy;
+    this.#window = window;
+    this.#options = options;
+  }
+
+  /**
+   * One row per key and window when the watermark passes the window's end, and another, which takes its place, in each later epoch that
+   * changes it within the allowed lateness. Names become columns; `key`, `windowStart` and `windowEnd` are taken.
+   */
+  aggregate<R>(aggregates: { readonly [Name in keyof R]: Aggregate<T, unknown, R[Name]> }): Stream<WindowRow<K, R>> {
+    checkAggregates(aggregates);
+    const graph = this[graphOf];
+    const { late, allowedLateness: allowedLatenessMs = 0, ...named } = this.#options;
+    const id = graph.name("window", named);
+    const lateId = late && graph.addSideSink(`${id}-late`, late);
+    graph.nodes.push({
+      id,
+      kind: "window",
+      input: this.#keyBy,
+      window: this.#window,
+      allowedLatenessMs,
+      late: lateId,
+      aggregates,
+    });
+    return new Stream(graph, id);
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * What the compiler must infer and refuse. `tsc` is the judge: an `@ts-expect-error` that expects in vain is an error itself. That the
+ * module runs is all that Node checks.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import {
+  aggregate,
+  average,
+  type CombinedLogEntry,
+  collect,
+  combinedLog,
+  count,
+  type DeadLetterRow,
+  type Decoder,
+  deadLetter,
+  files,
+  hours,
+  json,
+  type LateRow,
+  max,
+  pattern,
+  pipeline,
+  reduce,
+  type SinkDescription,
+  type Stream,
+  sum,
+  text,
+  tumbling,
+} from "../index.ts";
+
+type Equal<A, B> = (<X>() => X extends A ? 1 : 2) extends <X>() => X extends B ? 1 : 2 ? true : false;
+type ValueOf<S> = S extends Stream<infer T> ? T : never;
+type Decoded<D> = D extends Decoder<infer T> ? T : never;
+
+/** `same<ValueOf<typeof stream>, string>()` compiles only if both types are equal. */
+function same<A, B>(..._equal: Equal<A, B> extends true ? [] : ["types differ", A, B]): void {}
+
+const path = "anywhere";
+const entries = () =>
+  pipeline("types").from(files.source({ path, value: combinedLog(), timestamp: (entry) => entry.time }));
+const lines = () => pipeline("types").from(files.source({ path, value: text() }));
+const sinkOf = <T>(): SinkDescription<T> => files.sink<T>({ path });
+
+test("decoders give a source its type", () => {
+  same<ValueOf<ReturnType<typeof entries>>, CombinedLogEntry>();
+  same<ValueOf<ReturnType<typeof lines>>, string>();
+  const unknown = json();
+  same<Decoded<typeof unknown>, unknown>();
+  const checked = json(z.object({ user: z.string(), age: z.string().transform(Number) }));
+  same<Decoded<typeof checked>, { user: string; age: number }>();
+  const matched = pattern<"time" | "status">(/^(?<time>\S+) (?<status>\d+)$/);
+  same<Decoded<typeof matched>, Readonly<Record<"time" | "status", string>>>();
+  const own = pipeline("types").from(
+    files.source({ path, value: (line) => ({ length: line.length }), timestamp: (value) => value.length }),
+  );
+  same<ValueOf<typeof own>, { length: number }>();
+  // @ts-expect-error a text has no time
+  files.source({ path, value: text(), timestamp: (line) => line.time });
+  // @ts-expect-error the event time is a number
+  files.source({ path, value: text(), timestamp: (line) => line });
+});
+
+test("values keep their types along the chain", () => {
+  const mapped = lines().map((line, { offset }) => ({ line, offset }));
+  same<ValueOf<typeof mapped>, { line: string; offset: number }>();
+  const flat = lines().flatMap((line) => line.split(" ").map(Number));
+  same<ValueOf<typeof flat>, number>();
+  const narrowed = lines()
+    .map((line): string | undefined => line || undefined)
+    .filter((line) => line !== undefined);
+  same<ValueOf<typeof narrowed>, string>();
+  const kept = lines().filter((line) => line.length > 1);
+  same<ValueOf<typeof kept>, string>();
+  // @ts-expect-error a promise is not a boolean
+  lines().filter(async (line) => line.length > 1);
+  // @ts-expect-error a text has no status
+  lines().map((line) => line.status);
+  // @ts-expect-error a number cannot be iterated
+  lines().flatMap((line) => line.length);
+});
+
+test("keys keep their types, tuples too", () => {
+  const window = tumbling(hours(1));
+  const rows = entries()
+    .keyBy((entry) => entry.status)
+    .window(window)
+    .aggregate({ visits: count() });
+  type Row = {
+    readonly key: string;
+    readonly windowStart: number;
+    readonly windowEnd: number;
+    readonly visits: number;
+  };
+  same<ValueOf<typeof rows>, Row>();
+  const pairs = entries()
+    .keyBy((entry) => [entry.host, entry.bytes])
+    .window(window)
+    .aggregate({ visits: count() })
+    .map(({ key }) => key);
+  same<ValueOf<typeof pairs>, readonly [string, number]>();
+  const huge = entries()
+    .keyBy((entry) => BigInt(entry.bytes))
+    .window(window)
+    .aggregate({ visits: count() });
+  same<ValueOf<typeof huge>["key"], bigint>();
+  // @ts-expect-error an object is no key
+  entries().keyBy((entry) => ({ status: entry.status }));
+  // @ts-expect-error nor is undefined
+  entries().keyBy((entry) => (entry.bytes > 0 ? entry.status : undefined));
+  // @ts-expect-error nor is a tuple with an object in it
+  entries().keyBy((entry) => [entry.status, new Date(entry.time)]);
+});
+
+test("aggregates know the values that they fold", () => {
+  const windows = () =>
+    entries()
+      .keyBy((entry) => entry.status)
+      .window(tumbling(hours(1)));
+  const rows = windows().aggregate({
+    visits: count(),
+    bytes: sum((entry) => entry.bytes),
+    mean: average((entry) => entry.bytes),
+    last: max((entry) => entry.time),
+    entries: collect(),
+    paths: collect((entry) => entry.path),
+    longest: reduce((left, right) => (left.bytes < right.bytes ? right : left)),
+    hosts: aggregate({
+      init: () => new Map<string, number>(),
+      add: (hosts, entry) => hosts.set(entry.host, entry.time),
+      merge: (hosts, others) => new Map([...hosts, ...others]),
+      result: (hosts) => [...hosts.keys()],
+    }),
+  });
+  same<
+    ValueOf<typeof rows>,
+    {
+      readonly key: string;
+      readonly windowStart: number;
+      readonly windowEnd: number;
+      readonly visits: number;
+      readonly bytes: number;
+      readonly mean: number;
+      readonly last: number;
+      readonly entries: CombinedLogEntry[];
+      readonly paths: string[];
+      readonly longest: CombinedLogEntry;
+      readonly hosts: string[];
+    }
+  >();
+  // @ts-expect-error sum takes numbers
+  windows().aggregate({ bytes: sum((entry) => entry.status) });
+  // @ts-expect-error an entry has no size
+  windows().aggregate({ bytes: sum((entry) => entry.size) });
+  // @ts-expect-error these are not the values of this stream
+  windows().aggregate({ bytes: sum((entry: { size: number }) => entry.size) });
+  // @ts-expect-error nor do all values of this stream have a size
+  windows().aggregate({ bytes: sum((entry: CombinedLogEntry & { size: number }) => entry.size) });
+  assert.throws(() => {
+    // @ts-expect-error only the named form exists
+    windows().aggregate(count());
+  });
+});
+
+test("a stream of some values is a stream of more general ones", () => {
+  const general: Stream<{ readonly status: string }> = entries();
+  const anything: Stream<unknown> = general;
+  // @ts-expect-error but not the other way round
+  const special: Stream<CombinedLogEntry> = anything;
+  assert.equal(special, general);
+});
+
+test("a sink takes what its stream gives", () => {
+  lines().to(files.sink({ path })).to(sinkOf<string>()).to(sinkOf<unknown>()).to(sinkOf<string | number>());
+  // @ts-expect-error a sink of numbers takes no texts
+  lines().to(sinkOf<number>());
+  const counted = entries().keyBy((entry) => [entry.status, entry.bytes]);
+  counted.window(tumbling(1), { late: sinkOf<LateRow<readonly [string, number], CombinedLogEntry>>() });
+  counted.window(tumbling(1), { late: files.sink({ path }) });
+  // @ts-expect-error keys of late rows are pairs here
+  counted.window(tumbling(1), { late: sinkOf<LateRow<string, CombinedLogEntry>>() });
+  pipeline("types", { onError: deadLetter(sinkOf<DeadLetterRow>()) });
+  pipeline("types", { onError: deadLetter(files.sink({ path })) });
+  // @ts-expect-error dead letters are rows with an error
+  pipeline("types", { onError: deadLetter(sinkOf<string>()) });
+});
+
+test("options are checked", () => {
+  assert.throws(() => {
+    // @ts-expect-error there is no such policy
+    pipeline("types", { onError: "ignore" });
+  });
+  assert.throws(() => {
+    // @ts-expect-error misspelt
+    files.source({ path, value: text(), outOfOder: 1 });
+  });
+});

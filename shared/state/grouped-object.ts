@@ -1,0 +1,222 @@
+import { constants, crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { UserCodeError } from "../errors.ts";
+import { ByteReader, ByteWriter, MalformedError } from "./bytes.ts";
+
+/*
+ * An object that holds bytes for each of some key groups, of which a reader fetches only those that it wants:
+ *
+ *     magic            4 bytes
+ *     format           uint32: 1
+ *     header size      uint32
+ *     header           varint note, a number that means something to the reader; varint number of blocks; then of each block: byte 1
+ *                      if it is compressed, varint stored size, uint32 CRC-32 of what is stored, varint number of groups; then of
+ *                      each group: varint key group, varint raw size
+ *     header CRC-32    uint32, over everything before it
+ *     blocks           one after the other: the raw bytes of their groups, compressed by zstd
+ *
+ * Groups ascend. Neighbours share a block until it is large enough to be worth a call of zstd.
+ */
+
+const format = 1;
+const prefixBytes = 12;
+const blockBytes = 256 * 1024;
+/** Smaller blocks are stored as they are. */
+const compressFromBytes = 128;
+/** A block that says it is larger is not read, since nothing larger is written: one group's state in one snapshot. */
+const largestBlockBytes = 1024 * 1024 * 1024;
+/** The first read of an object: the whole of a small one, the header of any. */
+const firstReadBytes = 64 * 1024;
+
+interface Block {
+  readonly compressed: boolean;
+  readonly storedSize: number;
+  readonly checksum: number;
+  readonly groups: { readonly group: number; readonly rawSize: number }[];
+}
+
+/** Writes such an object. Per group: `begin`, then write to `writer`; at last `finish`. */
+export class GroupedObjectWriter {
+  readonly writer = new ByteWriter(4096);
+  readonly #magic: string;
+  readonly #note: number;
+  readonly #blocks: Block[] = [];
+  readonly #stored: Uint8Array[] = [];
+  #groups: Block["groups"] = [];
+  #group = -1;
+  #start = 0;
+
+  /** @param magic four ASCII characters: what the object is */
+  constructor(magic: string, note = 0) {
+    this.#magic = magic;
+    this.#note = note;
+  }
+
+  /** What is written from here on belongs to this group, which is larger than the one before. */
+  begin(group: number): void {
+    this.#endGroup();
+    if (this.writer.length >= blockBytes) this.#endBlock();
+    this.#group = group;
+    this.#start = this.writer.length;
+  }
+
+  /** Bytes of the group so far. */
+  get groupSize(): number {
+    return this.writer.length - this.#start;
+  }
+
+  /** All of the object, in pieces. */
+  finish(): Uint8Array[] {
+    this.#endGroup();
+    this.#endBlock();
+    return [this.#header(), ...this.#stored];
+  }
+
+  #endGroup(): void {
+    if (this.#group < 0) return;
+    this.#groups.push({ group: this.#group, rawSize: this.groupSize });
+    this.#group = -1;
+  }
+
+  #endBlock(): void {
+    if (this.#groups.length === 0) return;
+    const raw = this.writer.view();
+    if (raw.length > largestBlockBytes) {
+      throw new UserCodeError("state-too-large", "One key group has more than 1 GiB of state", {
+        wayOut: "Use smaller accumulators or windows, or a new pipeline with more key groups.",
+      });
+    }
+    const packed = raw.length < compressFromBytes ? raw : zstdCompressSync(raw, compression);
+    const compressed = packed.length < raw.length;
+    const stored = compressed ? packed : Uint8Array.from(raw);
+    this.#blocks.push({ compressed, storedSize: stored.length, checksum: crc32(stored), groups: this.#groups });
+    this.#stored.push(stored);
+    this.#groups = [];
+    this.writer.length = 0;
+  }
+
+  #header(): Uint8Array {
+    const header = new ByteWriter();
+    header.utf8(this.#magic);
+    header.uint32(format);
+    header.uint32(0);
+    header.varint(this.#note);
+    header.varint(this.#blocks.length);
+    for (const { compressed, storedSize, checksum, groups } of this.#blocks) {
+      header.byte(compressed ? 1 : 0);
+      header.varint(storedSize);
+      header.uint32(checksum);
+      header.varint(groups.length);
+      for (const { group, rawSize } of groups) {
+        header.varint(group);
+        header.varint(rawSize);
+      }
+    }
+    header.bytes.writeUInt32LE(header.length - prefixBytes, prefixBytes - 4);
+    header.uint32(crc32(header.view()));
+    return header.view();
+  }
+}
+
+const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+export interface GroupedObject {
+  readonly note: number;
+  /** The bytes of each key group that was asked for and is there, ascending. */
+  readonly groups: ReadonlyMap<number, ByteReader>;
+}
+
+/** Reads bytes `[start, end)` of an object; undefined if there is no such object. */
+export type GetRange = (range: { start: number; end: number }) => Promise<Uint8Array | undefined>;
+
+/**
+ * What the object has of the key groups `[from, to)`; undefined if there is no object. Two reads at most,
+ * three if the header is very large. Sizes and checksums are checked before anything is decompressed.
+ *
+ * @throws MalformedError
+ */
+export async function readGroups(
+  get: GetRange,
+  magic: string,
+  { from, to }: { from: number; to: number },
+): Promise<GroupedObject | undefined> {
+  const first = await get({ start: 0, end: firstReadBytes });
+  if (first === undefined) return undefined;
+  const prefix = new ByteReader(asBuffer(first));
+  if (prefix.bytes.toString("latin1", prefix.skip(4), 4) !== magic) throw new MalformedError("it is something else");
+  const version = prefix.uint32();
+  if (version !== format) throw new MalformedError(`its format is ${version}, and this version reads ${format}`);
+  const headerEnd = prefixBytes + prefix.uint32() + 4;
+  const header = await rangeOf(get, first, 0, headerEnd);
+  const { note, blocks } = parseHeader(header);
+  const groups = new Map<number, ByteReader>();
+  const wanted = { start: Number.POSITIVE_INFINITY, end: 0 };
+  const places = new Map<Block, number>();
+  let at = headerEnd;
+  for (const block of blocks) {
+    if (block.groups.some(({ group }) => from <= group && group < to)) {
+      wanted.start = Math.min(wanted.start, at);
+      wanted.end = at + block.storedSize;
+      places.set(block, at);
+    }
+    at += block.storedSize;
+  }
+  if (places.size === 0) return { note, groups };
+  const stored = await rangeOf(get, first, wanted.start, wanted.end);
+  for (const [block, place] of places) {
+    const raw = unpack(block, stored.subarray(place - wanted.start, place - wanted.start + block.storedSize));
+    let start = 0;
+    for (const { group, rawSize } of block.groups) {
+      if (from <= group && group < to) groups.set(group, new ByteReader(raw, start, start + rawSize));
+      start += rawSize;
+    }
+  }
+  return { note, groups };
+}
+
+function parseHeader(bytes: Buffer): { note: number; blocks: Block[] } {
+  const contentEnd = bytes.length - 4;
+  if (crc32(bytes.subarray(0, contentEnd)) !== bytes.readUInt32LE(contentEnd)) {
+    throw new MalformedError("the checksum of its header is wrong");
+  }
+  const reader = new ByteReader(bytes, prefixBytes, contentEnd);
+  const note = reader.varint();
+  const blocks: Block[] = [];
+  for (let left = reader.count(); left > 0; left--) {
+    const compressed = reader.byte() === 1;
+    const storedSize = reader.varint();
+    const checksum = reader.uint32();
+    const groups: Block["groups"] = [];
+    for (let more = reader.count(2); more > 0; more--)
+      groups.push({ group: reader.varint(), rawSize: reader.varint() });
+    blocks.push({ compressed, storedSize, checksum, groups });
+  }
+  return { note, blocks };
+}
+
+function unpack(block: Block, stored: Buffer): Buffer {
+  if (crc32(stored) !== block.checksum) throw new MalformedError("the checksum of a block is wrong");
+  const rawSize = block.groups.reduce((sum, group) => sum + group.rawSize, 0);
+  if (rawSize > largestBlockBytes) throw new MalformedError("a block is too large");
+  const raw = block.compressed ? decompress(stored, rawSize) : stored;
+  if (raw.length !== rawSize) throw new MalformedError("the size of a block is wrong");
+  return raw;
+}
+
+function decompress(stored: Buffer, rawSize: number): Buffer {
+  try {
+    return zstdDecompressSync(stored, { maxOutputLength: rawSize });
+  } catch (error) {
+    throw new MalformedError("a block does not decompress", { cause: error });
+  }
+}
+
+/** Bytes `[start, end)`, of what was read first if they are in it. */
+async function rangeOf(get: GetRange, first: Uint8Array, start: number, end: number): Promise<Buffer> {
+  const bytes = end <= first.length ? first.subarray(start, end) : await get({ start, end });
+  if (bytes === undefined || bytes.length !== end - start) throw new MalformedError("it ends too early");
+  return asBuffer(bytes);
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,98 @@
+import type { Topology, WindowNode } from "../pipeline/topology.ts";
+import { aggregatesOf, type NamedAggregate } from "./columns.ts";
+import { keyGroupOf } from "./key-codec.ts";
+import { WindowState } from "./window-state.ts";
+
+export interface GroupRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The snapshot objects that a key group's state can be restored from, and their sizes, which say when to compact. */
+export interface GroupChain {
+  readonly objects: readonly string[];
+  readonly baseBytes: number;
+  readonly deltaBytes: number;
+}
+
+/** A window that is gone, though the snapshot has entries of it in these key groups. */
+export interface RemovedWindow {
+  readonly operator: string;
+  readonly start: number;
+  readonly groups: ReadonlySet<number>;
+}
+
+/** Windows of one stateful operator. */
+export interface OperatorState {
+  readonly node: WindowNode;
+  readonly aggregates: readonly NamedAggregate[];
+  /** By start, epoch milliseconds. */
+  readonly windows: Map<number, WindowState>;
+}
+
+/**
+ * The state of the key groups `[from, to)` of one stage. In memory a window is one table over all of them; snapshots are cut by key group.
+ * `StateStore` loads and saves it.
+ */
+export class StageState {
+  readonly scope: string;
+  readonly topology: Topology;
+  readonly stage: number;
+  readonly groups: GroupRange;
+  readonly operators: readonly OperatorState[];
+  /** Of key group `groups.from + i`. */
+  readonly chains: GroupChain[];
+  removed: RemovedWindow[] = [];
+
+  constructor(scope: string, topology: Topology, stage: number, groups: GroupRange) {
+    this.scope = scope;
+    this.topology = topology;
+    this.stage = stage;
+    this.groups = groups;
+    this.chains = Array.from({ length: groups.to - groups.from }, () => emptyChain);
+    const ids = topology.stages.find(({ index }) => index === stage)?.operators ?? [];
+    const nodes = topology.nodes.filter((node) => node.kind === "window" && ids.includes(node.id)) as WindowNode[];
+    this.operators = nodes.map((node) => ({ node, aggregates: aggregatesOf(node), windows: new Map() }));
+  }
+
+  operator(id: string): OperatorState {
+    const operator = this.operators.find(({ node }) => node.id === id);
+    if (operator === undefined) throw new Error(`Stage ${this.stage} has no stateful operator "${id}"`);
+    return operator;
+  }
+
+  /** The window that starts then, made if it is new. */
+  window({ windows, aggregates }: OperatorState, start: number): WindowState {
+    let window = windows.get(start);
+    if (window === undefined) {
+      window = new WindowState(aggregates);
+      windows.set(start, window);
+    }
+    return window;
+  }
+
+  /** Forgets a window. */
+  remove({ windows, node }: OperatorState, start: number): void {
+    const window = windows.get(start);
+    if (window === undefined) return;
+    windows.delete(start);
+    const groups = new Set<number>();
+    for (let number = 0; number < window.saved; number++) {
+      groups.add(keyGroupOf(window.keys.hashes[number]!, this.topology.keyGroups));
+    }
+    if (groups.size > 0) this.removed.push({ operator: node.id, start, groups });
+  }
+
+  /** All is in a snapshot now. */
+  markSaved(): void {
+    this.removed = [];
+    for (const { windows } of this.operators) for (const window of windows.values()) window.markSaved();
+  }
+}
+
+export const emptyChain: GroupChain = { objects: [], baseBytes: 0, deltaBytes: 0 };
+
+/** Windows by start. */
+export function windowsInOrder({ windows }: OperatorState): [start: number, window: WindowState][] {
+  return [...windows].sort(([a], [b]) => a - b);
+}

@@ -1,0 +1,70 @@
+import { type Column, growColumns, type NamedAggregate, newColumns } from "./columns.ts";
+import type { Entries } from "./entries.ts";
+import { type KeyColumn, KeyTable } from "./key-table.ts";
+
+/** The merged accumulators of one window of one operator, for the keys of one task. Knows what changed since the last snapshot. */
+export class WindowState implements Entries {
+  readonly keys = new KeyTable();
+  readonly columns: Column[];
+  /** Numbers of the keys that changed. */
+  changed: number[] = [];
+  #isChanged: Uint8Array;
+  #saved = 0;
+
+  constructor(aggregates: readonly NamedAggregate[]) {
+    this.columns = newColumns(aggregates, this.keys.capacity);
+    this.#isChanged = new Uint8Array(this.keys.capacity);
+  }
+
+  /** Keys below this number are in the last snapshot. */
+  get saved(): number {
+    return this.#saved;
+  }
+
+  isChanged(number: number): boolean {
+    return this.#isChanged[number] === 1;
+  }
+
+  /** The numbers of these keys, all of them changed from now on. Those from `keys.count`, as it was before the call, are new and have no accumulators yet. */
+  touch(keys: KeyColumn): Int32Array {
+    const numbers = this.#locate(keys);
+    for (const number of numbers) {
+      if (this.#isChanged[number] === 1) continue;
+      this.#isChanged[number] = 1;
+      this.changed.push(number);
+    }
+    return numbers;
+  }
+
+  /** Sets entries as they are in a snapshot. */
+  restore({ keys, columns }: Entries): void {
+    const numbers = this.#locate(keys);
+    for (const [at, column] of columns.entries()) {
+      const own = this.columns[at]!;
+      for (let index = 0; index < numbers.length; index++) own[numbers[index]!] = column[index];
+    }
+    this.#saved = this.keys.count;
+  }
+
+  /** All is in a snapshot now. */
+  markSaved(): void {
+    for (const number of this.changed) this.#isChanged[number] = 0;
+    this.changed = [];
+    this.#saved = this.keys.count;
+  }
+
+  #locate({ count, bytes, ends, hashes }: KeyColumn): Int32Array {
+    const numbers = new Int32Array(count);
+    for (let index = 0; index < count; index++) {
+      numbers[index] = this.keys.locate(hashes[index]!, bytes, ends[index]!, ends[index + 1]!);
+    }
+    const { capacity } = this.keys;
+    growColumns(this.columns, capacity);
+    if (this.#isChanged.length < capacity) {
+      const larger = new Uint8Array(capacity);
+      larger.set(this.#isChanged);
+      this.#isChanged = larger;
+    }
+    return numbers;
+  }
+}

@@ -1,0 +1,209 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { LossError, UserCodeError } from "../errors.ts";
+import { owner, perform, performEpoch, SinkEpoch, type SinkUnderTest } from "./sink-scenario.ts";
+
+export type { SinkUnderTest } from "./sink-scenario.ts";
+
+/**
+ * What every `TwoPhaseCommitSink` must do (DESIGN §9), as tests of `node:test`: rows reach readers once, all of a unit or none, whatever process dies
+ * between whichever two calls, and whatever is called twice or too late.
+ *
+ * @param make an empty target; called once a test
+ */
+export function sinkConformance<T>(name: string, make: () => Promise<SinkUnderTest<T>>): void {
+  const check = (title: string, body: (target: SinkUnderTest<T>) => Promise<void>) =>
+    test(title, async () => {
+      const target = await make();
+      try {
+        await body(target);
+      } finally {
+        await target.close();
+      }
+    });
+  suite(`Sink: ${name}`, () => {
+    epochs(check);
+    deaths(check);
+    zombies(check);
+    refusals(check);
+    sweeping(check);
+  });
+}
+
+type Check<T> = (title: string, body: (target: SinkUnderTest<T>) => Promise<void>) => void;
+
+async function sees<T>(target: SinkUnderTest<T>, ...epochs: SinkEpoch<T>[]): Promise<void> {
+  const sorted = (rows: T[]) => rows.map((row) => JSON.stringify(row)).sort();
+  assert.deepEqual(sorted(await target.read()), sorted(epochs.flatMap(({ rows }) => rows)));
+}
+
+/** An epoch that one process has prepared, and that is decided. All earlier ones have even numbers. */
+async function decided<T>(target: SinkUnderTest<T>, number = 2, attempt = 1): Promise<SinkEpoch<T>> {
+  const epoch = new SinkEpoch(target, number);
+  const sink = target.open();
+  await perform(epoch.prepare(sink, attempt));
+  epoch.decide(sink, number > 2 ? number - 2 : null);
+  return epoch;
+}
+
+function epochs<T>(check: Check<T>): void {
+  check("rows of committed epochs are seen, each once", async (target) => {
+    const done = [];
+    for (const number of [1, 2, 5]) done.push(await performEpoch(target, number, done.length === 0 ? null : number));
+    await sees(target, ...done);
+  });
+  check("nothing is seen before the commit", async (target) => {
+    await decided(target);
+    await sees(target);
+  });
+  check("a task without rows prepares nothing", async (target) => {
+    const sink = target.open();
+    await sink.open(owner);
+    const transaction = await sink.begin({ ...owner, epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "nonce1" });
+    transaction.write([]);
+    await transaction.drained();
+    assert.equal(await sink.preCommit(transaction), undefined);
+  });
+  check("a transaction that is given up leaves nothing", async (target) => {
+    const sink = target.open();
+    await sink.open(owner);
+    const transaction = await sink.begin({ ...owner, epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "nonce1" });
+    transaction.write([target.row(1)]);
+    await transaction.discard?.();
+    await transaction.discard?.();
+    await sees(target);
+    assert.equal((await sink.sweep?.(owner, () => true)) ?? 0, 0);
+  });
+}
+
+function deaths<T>(check: Check<T>): void {
+  check("a process may die before the decision, after each call", async (target) => {
+    const length = new SinkEpoch(target, 1).prepare(target.open(), 1).length;
+    const done: SinkEpoch<T>[] = [];
+    for (let calls = 0; calls <= length; calls += 1) {
+      const epoch = new SinkEpoch(target, calls + 1);
+      await perform(epoch.prepare(target.open(), 1).slice(0, calls));
+      const sink = target.open();
+      await epoch.abort(sink);
+      await perform(epoch.prepare(sink, 2));
+      epoch.decide(sink, calls === 0 ? null : calls);
+      await perform(epoch.complete(sink));
+      done.push(epoch);
+      await sees(target, ...done);
+    }
+  });
+  check("a process may die after the decision, after each call", async (target) => {
+    const done: SinkEpoch<T>[] = [];
+    for (let calls = 0; ; calls += 1) {
+      const epoch = await decided(target, 2 * calls + 2);
+      const steps = epoch.complete(target.open());
+      await perform(steps.slice(0, calls));
+      await perform(epoch.complete(target.open()));
+      done.push(epoch);
+      await sees(target, ...done);
+      if (calls === steps.length) return;
+    }
+  });
+  check("each call after the decision may come twice", async (target) => {
+    const epoch = await decided(target);
+    await perform(epoch.complete(target.open()), 2);
+    await perform(epoch.complete(target.open()), 2);
+    await sees(target, epoch);
+  });
+  check("an abort may come twice, and before anything was prepared", async (target) => {
+    const epoch = new SinkEpoch(target, 2);
+    await epoch.abort(target.open());
+    await perform(epoch.prepare(target.open(), 1));
+    const handles = epoch.handles;
+    await epoch.abort(target.open());
+    for (const handle of handles) await target.open().abort(handle as never);
+    await sees(target);
+  });
+}
+
+function zombies<T>(check: Check<T>): void {
+  check("a zombie may go on before the decision, after each call", async (target) => {
+    const length = new SinkEpoch(target, 1).prepare(target.open(), 1).length;
+    const done: SinkEpoch<T>[] = [];
+    for (let calls = 0; calls <= length; calls += 1) {
+      const number = calls + 1;
+      const fenced = new SinkEpoch(target, number);
+      const steps = fenced.prepare(target.open(), 1);
+      await perform(steps.slice(0, calls));
+      await fenced.abort(target.open());
+      const epoch = await decided(target, number, 2);
+      await perform(epoch.complete(target.open()));
+      done.push(epoch);
+      // It may fail, in whatever way: its attempt is over.
+      await perform(steps.slice(calls)).catch(() => {});
+      await sees(target, ...done);
+    }
+    await target.open().sweep?.(owner, () => true);
+    await sees(target, ...done);
+  });
+  check("a zombie may complete an epoch long after others did", async (target) => {
+    const done: SinkEpoch<T>[] = [];
+    for (let calls = 0; ; calls += 1) {
+      const epoch = await decided(target, 4 * calls + 2);
+      const steps = epoch.complete(target.open());
+      await perform(steps.slice(0, calls));
+      await perform(epoch.complete(target.open()));
+      const later = await decided(target, 4 * calls + 4);
+      await perform(later.complete(target.open()));
+      await perform(steps.slice(calls));
+      done.push(epoch, later);
+      await sees(target, ...done);
+      if (calls === steps.length) return;
+    }
+  });
+  check("two processes may complete an epoch at the same time", async (target) => {
+    const done: SinkEpoch<T>[] = [];
+    for (let round = 0; round < 20; round += 1) {
+      const epoch = await decided(target, 2 * round + 2);
+      const sinks = [target.open(), target.open(), target.open()];
+      await Promise.all(sinks.map((sink) => perform(epoch.complete(sink))));
+      done.push(epoch);
+    }
+    await sees(target, ...done);
+  });
+}
+
+function refusals<T>(check: Check<T>): void {
+  check("a target that belongs to another ledger or sink is refused", async (target) => {
+    if (!target.exclusive) return;
+    await target.open().open(owner);
+    for (const other of [{ pipeline: "other" }, { uid: "ledger-2" }, { sink: "other" }]) {
+      await assert.rejects(target.open().open({ ...owner, ...other }), LossError);
+    }
+    await target.open().open(owner);
+  });
+  check("of two that open a target at the same time, one gets it", async (target) => {
+    if (!target.exclusive) return;
+    const uids = ["ledger-1", "ledger-2", "ledger-3"];
+    const opened = await Promise.allSettled(uids.map((uid) => target.open().open({ ...owner, uid })));
+    assert.equal(opened.filter(({ status }) => status === "fulfilled").length, 1);
+  });
+  check("a row that cannot be encoded is the user's error, and names the sink", async (target) => {
+    if (!("badRow" in target)) return;
+    const sink = target.open();
+    await sink.open(owner);
+    const transaction = await sink.begin({ ...owner, epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "nonce1" });
+    const named = (error: unknown) => error instanceof UserCodeError && error.place.sink === owner.sink;
+    assert.throws(() => transaction.write([target.row(1), target.badRow as T]), named);
+    await transaction.discard?.();
+  });
+}
+
+function sweeping<T>(check: Check<T>): void {
+  check("a sweep deletes what fenced attempts have staged, and nothing else", async (target) => {
+    const fenced = new SinkEpoch(target, 2);
+    await perform(fenced.prepare(target.open(), 1));
+    const epoch = await decided(target, 2, 2);
+    const sink = target.open();
+    await sink.sweep?.({ ...owner, uid: "ledger-2" }, () => true);
+    await sink.sweep?.(owner, ({ epoch: number, attempt }) => number < 2 || attempt < 2);
+    assert.equal((await sink.sweep?.(owner, ({ attempt }) => attempt < 2)) ?? 0, 0);
+    await perform(epoch.complete(target.open()));
+    await sees(target, epoch);
+  });
+}

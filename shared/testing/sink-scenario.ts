@@ -1,0 +1,129 @@
+import type { Json } from "../json.ts";
+import type { CommitUnit, PreparedTask, Transaction, TwoPhaseCommitSink } from "../ports/sink.ts";
+
+/** A target of a sink, as the conformance suite needs it. */
+export interface SinkUnderTest<T = unknown> {
+  /** A new instance on the same target, as a process started anew has it. */
+  open(): TwoPhaseCommitSink<T>;
+  /** All rows that readers see. */
+  read(): Promise<T[]>;
+  /** A row with a number in it. */
+  row(number: number): T;
+  /** A row that the sink cannot encode, if there are any. */
+  readonly badRow?: T;
+  /** The target belongs to one sink of one ledger. */
+  readonly exclusive?: boolean;
+  close(): Promise<void>;
+}
+
+export const owner = { pipeline: "conformance", uid: "ledger-1", sink: "rows" };
+
+type Step = () => Promise<void>;
+
+const tasks = [0, 1, 2];
+const rowsPerTask = 3;
+
+/**
+ * What the protocol does with one epoch of a sink, as lists of steps: they can be stopped after any, the later ones can be done twice, and
+ * another process, or a delayed one, can do the rest.
+ */
+export class SinkEpoch<T> {
+  readonly #target: SinkUnderTest<T>;
+  readonly #epoch: number;
+  readonly #prepared = new Map<number, PreparedTask>();
+  #units: readonly CommitUnit[] = [];
+
+  constructor(target: SinkUnderTest<T>, epoch: number) {
+    this.#target = target;
+    this.#epoch = epoch;
+  }
+
+  /** All rows of the epoch, which are the same in each attempt (I6). */
+  get rows(): T[] {
+    return tasks.flatMap((task) => this.#rows(task));
+  }
+
+  get handles(): Json[] {
+    return [...this.#prepared.values()].map(({ handle }) => handle);
+  }
+
+  /** Steps up to the decision. */
+  prepare(sink: TwoPhaseCommitSink<T>, attempt: number): Step[] {
+    return [() => sink.open(owner), ...tasks.flatMap((task) => this.#prepareTask(sink, attempt, task))];
+  }
+
+  /** The attempt is fenced: what it acknowledged is ended. */
+  async abort(sink: TwoPhaseCommitSink<T>): Promise<void> {
+    for (const handle of this.handles) await sink.abort(handle);
+    this.#prepared.clear();
+  }
+
+  /** The attempt is decided. `previous`: the last epoch in which a unit had output, for all units. */
+  decide(sink: TwoPhaseCommitSink<T>, previous: number | null = null): void {
+    const prepared = [...this.#prepared.values()].sort((a, b) => a.task - b.task);
+    const decision = { epoch: this.#epoch, token: `token-${this.#epoch}`, previous: () => previous };
+    this.#units =
+      sink.units?.(prepared, decision) ??
+      prepared.map(({ stage, task, handle }) => ({ key: `${stage}-${task}`, unit: handle }));
+  }
+
+  /** Steps from the decision on. */
+  complete(sink: TwoPhaseCommitSink<T>): Step[] {
+    const context = { ...owner, epoch: this.#epoch };
+    return [
+      () => sink.open(owner),
+      ...this.#units.map((unit) => () => sink.commit({ ...context, ...unit })),
+      async () => await sink.seal?.({ ...context, units: this.#units }),
+    ];
+  }
+
+  /** One task has no rows in odd epochs. */
+  #rows(task: number): T[] {
+    if (task === 1 && this.#epoch % 2 === 1) return [];
+    return Array.from({ length: rowsPerTask }, (_, row) => this.#target.row(this.#epoch * 1000 + task * 100 + row));
+  }
+
+  #prepareTask(sink: TwoPhaseCommitSink<T>, attempt: number, task: number): Step[] {
+    let transaction: Transaction<T>;
+    return [
+      async () => {
+        transaction = await sink.begin({
+          ...owner,
+          epoch: this.#epoch,
+          attempt,
+          stage: 0,
+          task,
+          nonce: `nonce${attempt}`,
+        });
+      },
+      async () => {
+        const rows = this.#rows(task);
+        transaction.write(rows.slice(0, 1));
+        await transaction.drained();
+        transaction.write(rows.slice(1));
+      },
+      async () => {
+        const handle = await sink.preCommit(transaction);
+        // The ledger keeps it as JSON.
+        if (handle !== undefined)
+          this.#prepared.set(task, { stage: 0, task, handle: JSON.parse(JSON.stringify(handle)) });
+      },
+    ];
+  }
+}
+
+/** Does steps one after the other, each so many times. */
+export async function perform(steps: readonly Step[], times = 1): Promise<void> {
+  for (const step of steps) for (let time = 0; time < times; time += 1) await step();
+}
+
+/** A whole epoch, by one process, without a failure. */
+export async function performEpoch<T>(target: SinkUnderTest<T>, number: number, previous: number | null = null) {
+  const epoch = new SinkEpoch(target, number);
+  const sink = target.open();
+  await perform(epoch.prepare(sink, 1));
+  epoch.decide(sink, previous);
+  await perform(epoch.complete(sink));
+  await sink.close();
+  return epoch;
+}

@@ -1,0 +1,300 @@
+/** The command as its users see it: a process with arguments, output and an exit code. */
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, closeSync, existsSync, openSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, type TestContext, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { cliIn, startNode } from "./support/cli.ts";
+import { folderOf } from "./support/folder.ts";
+
+const launcher = fileURLToPath(new URL("../cli/bin.mjs", import.meta.url));
+
+/** Counts words by minute; lines are `<second> <word>`. On the word "bad" the pipeline's code throws. */
+const wordsByMinute = `import { count, files, minutes, parameter, pattern, pipeline, seconds, tumbling } from "epochflow";
+
+const line = pattern<"second" | "word">(/^(?<second>\\d+) (?<word>.*)$/);
+
+function check(word: string): boolean {
+  if (word === "bad") throw new TypeError("this word is bad");
+  return true;
+}
+
+export default pipeline("words")
+  .from(files.source({
+    path: parameter("input", "in.txt"),
+    value: line,
+    timestamp: ({ second }) => Number(second) * 1000,
+    outOfOrder: seconds(0),
+  }))
+  .filter(({ word }) => check(word))
+  .keyBy(({ word }) => word)
+  .window(tumbling(minutes(1)))
+  .aggregate({ count: count() })
+  .to(files.sink({ path: parameter("output", "out") }), { id: "counts" });
+`;
+
+/** A word a second: a, b, c in turn. */
+function lines(from: number, to: number): string {
+  return Array.from({ length: to - from }, (_, index) => `${from + index} ${"abc"[(from + index) % 3]}\n`).join("");
+}
+
+/** What the pipeline makes of `lines(0, 60 * minutes)`, sorted. */
+function rowsOf(minutes: number): string[] {
+  const rows = Array.from({ length: minutes }, (_, minute) =>
+    ["a", "b", "c"].map((key) => ({ key, windowStart: minute * 60_000, windowEnd: (minute + 1) * 60_000, count: 20 })),
+  );
+  return rows
+    .flat()
+    .map((row) => JSON.stringify(row))
+    .sort();
+}
+
+/** A working directory with the pipeline and its input, in which to call the command. */
+function project(context: TestContext, input = lines(0, 120)) {
+  const cwd = folderOf(context);
+  writeFileSync(join(cwd, "words.ts"), wordsByMinute);
+  writeFileSync(join(cwd, "in.txt"), input);
+  const run = (...args: string[]) => cliIn(cwd, ...args);
+  return {
+    cwd,
+    run,
+    rows: async () => (await run("read", "out")).stdout.trimEnd().split("\n").sort(),
+    /** A run with so many epochs that it lasts; resolves when the first of them is committed. */
+    startLongRun: async () => {
+      const { child, finished } = startNode([launcher, "run", "words.ts", "--epoch-records", "1"], { cwd });
+      while (!existsSync(join(cwd, "out"))) await setTimeout(20);
+      return { kill: (signal: NodeJS.Signals) => child.kill(signal), finished };
+    },
+  };
+}
+
+/** Seconds of a long run: more than it can do before a test reacts, and less than anybody would wait for. */
+const longInput = lines(0, 1200);
+
+describe("help", () => {
+  const commands = ["run", "read", "explain", "status", "epochs", "pause", "resume", "abandon", "reset"];
+
+  test("names all commands, and what exit codes mean", async (context) => {
+    const { code, stdout, stderr } = await project(context).run("--help");
+    assert.deepEqual([code, stderr], [0, ""]);
+    for (const command of commands) assert.match(stdout, new RegExp(`^ {2}${command} `, "m"));
+    for (const meaning of [0, 1, 2, 3, 4, 130]) assert.match(stdout, new RegExp(`^ {2}${meaning} `, "m"));
+  });
+
+  for (const command of commands) {
+    test(`of ${command} has two examples`, async (context) => {
+      const { code, stdout } = await project(context).run(command, "--help");
+      assert.equal(code, 0);
+      assert.equal(stdout.match(new RegExp(`^ {2}\\$ epochflow ${command}\\b`, "gm"))?.length, 2);
+    });
+  }
+
+  test("comes as an error where there is no command", async (context) => {
+    const { code, stdout, stderr } = await project(context).run();
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, /^Usage: epochflow/);
+  });
+});
+
+test("the version", async (context) => {
+  assert.match((await project(context).run("--version")).stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+describe("a wrong call leaves with 2, names the nearest right one, and begins nothing:", () => {
+  const cases: [call: string, error: RegExp][] = [
+    ["rnu", /^error: Unknown command "rnu"\. Did you mean run\?\n {2}way out: `epochflow --help` lists/],
+    ["words.ts", /way out: To run a pipeline: epochflow run words\.ts/],
+    ["run", /Missing required argument "pipeline"\n {2}way out: `epochflow run --help`/],
+    ["run words.ts --epoch-record 5", /Unknown option "--epoch-record"\. Did you mean --epoch-records\?/],
+    ["run words.ts --epoch-records x", /--epoch-records takes a whole number from 1, not "x"/],
+    ["run words.ts --epoch-interval 5", /--epoch-interval takes a duration, not "5"\. Did you mean 5s\?/],
+    ["run words.ts --set input", /--set takes NAME=VALUE, not "input"/],
+    ["run words.ts --set inputt=x", /"inputt".*Did you mean "input"\?/],
+    ["run words.ts --set input=im.txt", /im\.txt.*Did you mean ".*in\.txt"\?/],
+    ["run wrods.ts", /There is no file wrods\.ts\. Did you mean "words\.ts"\?/],
+    ["read nowhere", /nowhere is not the output folder/],
+    ["status", /There is no state of a pipeline below \.epochflow/],
+    ["status --state nowhere", /nowhere does not exist/],
+    ["explain in.txt", /neither TypeScript nor JavaScript/],
+    ["abandon --sink counts", /--epoch <n>/],
+    ["epochs --last 0", /--last takes a whole number from 1/],
+  ];
+  for (const [call, error] of cases) {
+    test(call, async (context) => {
+      const { run, cwd } = project(context);
+      const { code, stdout, stderr } = await run(...call.split(" "));
+      assert.match(stderr, error);
+      assert.deepEqual([code, stdout], [2, ""]);
+      assert.doesNotMatch(stderr, /\n +at /, "a stack");
+      assert.equal(existsSync(join(cwd, "out")), false);
+    });
+  }
+});
+
+test("stacks come with EPOCHFLOW_DEBUG=1", (context) => {
+  const { cwd } = project(context);
+  const env = { ...process.env, EPOCHFLOW_DEBUG: "1" };
+  const { stderr } = spawnSync(process.execPath, [launcher, "run", "x.ts"], { cwd, env, encoding: "utf8" });
+  assert.match(stderr, /^error: .*\n +at /s);
+});
+
+test("explain needs no values for parameters, and touches nothing", async (context) => {
+  const { run, cwd } = project(context);
+  const { code, stdout, stderr } = await run("explain", "words.ts");
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.match(stdout, /^Pipeline words$.*tumbling windows of 1 minute.*^Parameters$/ms);
+  assert.equal(JSON.parse((await run("explain", "words.ts", "--json")).stdout).name, "words");
+  assert.equal(existsSync(join(cwd, ".epochflow")), false);
+});
+
+test("a pipeline's life: run, read, status, epochs, nothing to do, more input, reset", async (context) => {
+  const { run, rows, cwd } = project(context);
+  const first = await run("run", "words.ts", "--epoch-records", "50");
+  assert.deepEqual([first.code, first.stdout], [0, ""], first.stderr);
+  assert.match(first.stderr, /^Done\..*120 records.*6 rows.*3 epochs.*sink counts +out .*state +\.epochflow\/words/s);
+  assert.match(first.stderr, /closed the windows up to 1970-01-01 00:02:00Z.*--hold/s);
+  assert.deepEqual(await rows(), rowsOf(2));
+
+  assert.match((await run("status")).stdout, /^status +running$.*^epochs +3 decided, 3 committed$/ms);
+  const status = JSON.parse((await run("status", "words", "--json")).stdout);
+  assert.deepEqual([status.decided, status.committed, status.atWork], [3, 3, false]);
+  assert.ok(status.checkpointBytes > 0);
+
+  assert.equal((await run("epochs", "words.ts")).stdout.trimEnd().split("\n").length, 4);
+  const epochs = (await run("epochs", "--json", "--last", "2")).stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    epochs.map(({ epoch, decision }) => [epoch, decision.counts.records]),
+    [
+      [2, 50],
+      [3, 20],
+    ],
+  );
+
+  const again = await run("run", "words.ts", "--json");
+  assert.equal(again.code, 0, again.stderr);
+  assert.match(again.stderr, /^Nothing to do/);
+  assert.equal(JSON.parse(again.stdout).outcome, "nothing-new");
+
+  appendFileSync(join(cwd, "in.txt"), lines(120, 180));
+  assert.equal((await run("run", "words.ts")).code, 0);
+  assert.deepEqual(await rows(), rowsOf(3));
+
+  assert.equal((await run("reset", "words.ts", "--yes")).code, 0);
+  assert.equal((await run("run", "words.ts")).code, 0);
+  assert.deepEqual(await rows(), [...rowsOf(3), ...rowsOf(3)].sort());
+});
+
+test("read ends in peace when its reader has seen enough, and loudly when the disk is full", async (context) => {
+  const { run, cwd } = project(context, Array.from({ length: 200_000 }, (_, n) => `${n} word-${n}\n`).join(""));
+  const { code, stderr } = await run("run", "words.ts");
+  assert.equal(code, 0, stderr);
+
+  const reader = spawn(process.execPath, [launcher, "read", "out"], { cwd });
+  let errors = "";
+  reader.stderr.on("data", (text) => (errors += text));
+  await once(reader.stdout, "data");
+  reader.stdout.destroy();
+  assert.deepEqual([(await once(reader, "close"))[0], errors], [0, ""]);
+
+  const full = openSync("/dev/full", "w");
+  const failed = spawnSync(process.execPath, [launcher, "read", "out"], {
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", full, "pipe"],
+  });
+  closeSync(full);
+  assert.equal(failed.status, 1);
+  assert.match(failed.stderr, /^error: .*ENOSPC/);
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test(`${signal} ends a run after its epoch with 130, and the next run goes on`, async (context) => {
+    const { run, rows, startLongRun } = project(context, longInput);
+    const long = await startLongRun();
+    long.kill(signal);
+    const { code, stderr } = await long.finished;
+    assert.equal(code, 130, stderr);
+    assert.match(stderr, /Ending after the running epoch.*Interrupted\./s);
+    const { decided, committed } = JSON.parse((await run("status", "--json")).stdout);
+    assert.ok(decided > 0 && decided < 1200 && decided === committed, `${committed} of ${decided} are committed`);
+    assert.equal((await run("run", "words.ts")).code, 0);
+    assert.deepEqual(await rows(), rowsOf(20));
+  });
+}
+
+test("a second Ctrl-C ends a run at once, and loses nothing", async (context) => {
+  const { run, rows, startLongRun } = project(context, longInput);
+  const long = await startLongRun();
+  // The epoch cannot end, so that the first one alone would never do.
+  long.kill("SIGINT");
+  await setTimeout(300);
+  long.kill("SIGINT");
+  const { code } = await long.finished;
+  assert.equal(code, 130);
+  assert.equal((await run("run", "words.ts")).code, 0);
+  assert.deepEqual(await rows(), rowsOf(20));
+});
+
+test("of two processes on a state one leaves with 3, or waits; reset does not disturb it", async (context) => {
+  const { run, rows, startLongRun } = project(context, longInput);
+  const long = await startLongRun();
+  const second = await run("run", "words.ts");
+  assert.equal(second.code, 3, second.stderr);
+  assert.match(second.stderr, /another process works on.*--wait/is);
+  assert.equal((await run("reset", "words.ts", "--yes")).code, 3);
+  assert.match((await run("status")).stdout, /^process +at work/m);
+  const waiting = run("run", "words.ts", "--wait");
+  long.kill("SIGINT");
+  assert.equal((await long.finished).code, 130);
+  const { code, stderr } = await waiting;
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(await rows(), rowsOf(20));
+});
+
+test("pause ends a run with 0; until resume, run does nothing and leaves with 1", async (context) => {
+  const { run, rows, startLongRun } = project(context, longInput);
+  const long = await startLongRun();
+  assert.match((await run("pause")).stderr, /words is paused\. The process that is at work ends after its epoch\./);
+  const paused = await long.finished;
+  assert.equal(paused.code, 0, paused.stderr);
+  assert.match(paused.stderr, /Paused after the running epoch/);
+  const refused = await run("run", "words.ts");
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /The pipeline is paused, so nothing was done.*epochflow resume/);
+  assert.equal((await run("resume")).code, 0);
+  assert.equal((await run("run", "words.ts")).code, 0);
+  assert.deepEqual(await rows(), rowsOf(20));
+});
+
+test("the user's code fails: 1, with the record's place; mended, the next run goes on", async (context) => {
+  const { run, rows, cwd } = project(context, `${lines(0, 60)}60 bad\n`);
+  const { code, stderr } = await run("run", "words.ts");
+  assert.equal(code, 1, stderr);
+  assert.match(stderr, /Stopped\..*this word is bad.*filter-1.*in\.txt.*line 61/s);
+  writeFileSync(join(cwd, "words.ts"), wordsByMinute.replace('word === "bad"', "false"));
+  assert.equal((await run("run", "words.ts")).code, 0);
+  assert.deepEqual((await rows()).length, 4);
+});
+
+test("an input that was replaced half-way: 4 (I8), until it is brought back and resumed", async (context) => {
+  const { run, rows, cwd, startLongRun } = project(context, longInput);
+  const long = await startLongRun();
+  long.kill("SIGINT");
+  assert.equal((await long.finished).code, 130);
+  renameSync(join(cwd, "in.txt"), join(cwd, "kept.txt"));
+  writeFileSync(join(cwd, "in.txt"), longInput.replaceAll("a", "z"));
+  const { code, stderr } = await run("run", "words.ts");
+  assert.equal(code, 4, stderr);
+  assert.match(stderr, /Stopped\..*in\.txt/s);
+  renameSync(join(cwd, "kept.txt"), join(cwd, "in.txt"));
+  assert.equal((await run("run", "words.ts")).code, 4, "a loss stays until the user's word");
+  assert.equal((await run("resume")).code, 0);
+  assert.equal((await run("run", "words.ts")).code, 0);
+  assert.deepEqual(await rows(), rowsOf(20));
+});

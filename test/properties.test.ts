@@ -1,0 +1,196 @@
+/**
+ * What a pipeline computes, in the three senses of DESIGN §7, against evaluations that share no code with the engine (`support/oracle.ts`).
+ */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import type { RunOptions } from "../local/options.ts";
+import type { Internals } from "../local/session.ts";
+import { SeededRandom } from "../shared/adapters/memory/random.ts";
+import { InfrastructureError } from "../shared/errors.ts";
+import { sliding, tumbling, type WindowAssigner } from "../shared/index.ts";
+import { temporaryFolder } from "./support/folder.ts";
+import { readEpochs } from "./support/inspect.ts";
+import { evaluateAtOnce, evaluatePlans } from "./support/oracle.ts";
+import { type Around, around, synchronous } from "./support/ports.ts";
+import { type Input, type Job, line, type Reading, type Row, Workplace } from "./support/readings.ts";
+
+const runs = Number(process.env.EPOCHFLOW_TEST_RUNS ?? 60);
+
+// ---- what is drawn
+
+const window: fc.Arbitrary<WindowAssigner> = fc.oneof(
+  fc.integer({ min: 1, max: 40 }).map(tumbling),
+  fc
+    .tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 40 }))
+    .map(([one, other]) => sliding({ size: Math.max(one, other), every: Math.min(one, other) })),
+);
+const job: fc.Arbitrary<Job> = fc.record({
+  window,
+  allowedLateness: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 50 })),
+  outOfOrder: fc.integer({ min: 0, max: 30 }),
+});
+const anyText = fc.string({ unit: "grapheme", minLength: 1, maxLength: 3 }).filter((text) => !/\s/.test(text));
+const key = fc.oneof(fc.constantFrom("a", "b", "c", "__proto__", "1"), anyText);
+/** Sums of these depend on the order. */
+const float = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 }).map((value) => value + 0);
+/** Sums of these do not. */
+const exact = fc.integer({ min: -800, max: 800 }).map((value) => value / 8 + 0);
+
+/** Lines of some files: some are no readings, and times go back and forth by at most `disorder`. */
+function input(value: fc.Arbitrary<number>, disorder: number): fc.Arbitrary<Input> {
+  const step = fc.record({
+    forward: fc.integer({ min: 0, max: 12 }),
+    behind: fc.integer({ min: 0, max: disorder }),
+    key,
+    value,
+  });
+  const lines = fc.array(fc.oneof({ weight: 12, arbitrary: step }, { weight: 1, arbitrary: fc.constant(null) }), {
+    maxLength: 40,
+  });
+  const files = fc.dictionary(
+    fc.constantFrom("a", "b", "c"),
+    lines.filter((one) => one.length > 0),
+    { minKeys: 1 },
+  );
+  return files.map((drawn) => Object.fromEntries(Object.entries(drawn).map(([name, steps]) => [name, linesOf(steps)])));
+}
+
+interface Step extends Omit<Reading, "time"> {
+  readonly forward: number;
+  readonly behind: number;
+}
+
+function linesOf(steps: readonly (Step | null)[]): string[] {
+  let now = 0;
+  return steps.map((step) => {
+    if (step === null) return "no reading";
+    now += step.forward;
+    return line({ time: now - step.behind, key: step.key, value: step.value });
+  });
+}
+
+const cutting = fc.record({ epochRecords: fc.integer({ min: 1, max: 30 }) });
+const seed = fc.nat();
+
+// ---- how it runs
+
+/** Task counts and sub-ranges by chance, and with `crashes` port calls that fail by chance, before or after their effect. */
+function chance(seed: number, { crashes = false, pieceBytes = 60 } = {}): Internals {
+  const random = new SeededRandom(seed);
+  const fail: Around = (method, call) => {
+    const dice = crashes ? random.below(150) : 2;
+    const error = new InfrastructureError("injected", method);
+    if (synchronous.has(method)) {
+      if (dice === 0) throw error;
+      return call();
+    }
+    if (dice === 0) return Promise.reject(error) as never;
+    return dice === 1 ? ((call() as Promise<unknown>).then(() => Promise.reject(error)) as never) : call();
+  };
+  return {
+    chooseTasks: (_, stages) => Array.from({ length: stages }, () => 1 + random.below(4)),
+    engine: (engine) => {
+      const split = (range: Parameters<typeof engine.source.split>[0]) => engine.source.split(range, pieceBytes);
+      const cut = { ...engine, source: { ...engine.source, split }, policy: { ...engine.policy, backOffMs: 1 } };
+      return around(cut, fail);
+    },
+  };
+}
+
+/** Runs until all is done, as often as it takes. */
+async function finish(place: Workplace, options: RunOptions, internals: Internals): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    const result = await place.run(options, internals).catch((error: unknown) => {
+      if (error instanceof InfrastructureError) return { outcome: "failed", error };
+      throw error;
+    });
+    if (result.outcome === "done" || result.outcome === "nothing-new") return;
+    assert.equal(result.outcome, "failed", JSON.stringify(result.error));
+  }
+  assert.fail("it never ends");
+}
+
+async function inFolder<T>(job: Job, input: Input, work: (place: Workplace) => Promise<T>): Promise<T> {
+  using folder = temporaryFolder();
+  return await work(new Workplace(folder.path, job, input));
+}
+
+// ---- what is compared
+
+const asText = (row: unknown): string => JSON.stringify(row, (_, value) => sortedKeys(value));
+const sortedKeys = (value: unknown): unknown =>
+  value !== null && typeof value === "object" && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : value;
+const asBag = (rows: readonly unknown[]): string[] => rows.map(asText).sort();
+
+/** The updates of each key and window, in order. */
+function updates(rows: readonly Row[]): Map<string, string[]> {
+  const grouped = Map.groupBy(rows, ({ key, windowStart }) => asText([windowStart, key]));
+  return new Map(
+    [...grouped].sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, all]) => [name, all.map(asText)]),
+  );
+}
+
+const place = ({ partition, offset, value }: Row): Row => ({ partition, offset, value });
+
+describe("what a pipeline computes", () => {
+  it("is, given the plan, the same bytes whatever the tasks, the attempts and the failures (I6)", async () => {
+    const property = fc.asyncProperty(job, input(float, 60), cutting, seed, async (job, input, options, seed) => {
+      const read = (internals: Internals) =>
+        inFolder(job, input, async (place) => {
+          await finish(place, options, internals);
+          const epochs = await readEpochs(place.state);
+          return { output: await place.read(), plans: epochs.map(({ plan }) => ({ ...plan, processingTime: 0 })) };
+        });
+      const plain = await read({ ...chance(0), chooseTasks: (_, stages) => Array.from({ length: stages }, () => 1) });
+      const shuffled = await read(chance(seed));
+      assert.deepEqual(shuffled.output, plain.output);
+      const crashed = await read(chance(seed, { crashes: true }));
+      assert.deepEqual(crashed.output, plain.output);
+    });
+    await fc.assert(property, { numRuns: runs });
+  });
+
+  it("is what an evaluation of the recorded plan gives: each record and window in the results or late, never both", async () => {
+    const property = fc.asyncProperty(job, input(float, 60), cutting, seed, async (job, input, options, seed) => {
+      await inFolder(job, input, async (workplace) => {
+        await finish(workplace, options, chance(seed, { crashes: true }));
+        const epochs = await readEpochs(workplace.state);
+        const expected = evaluatePlans(job, input, epochs);
+        const output = await workplace.readRows();
+        const watermarks = [...epochs.map(({ plan }) => plan.watermark), lastWatermark(epochs.at(-1))];
+        assert.deepEqual(watermarks, expected.watermarks);
+        assert.deepEqual(asBag(output.late), asBag(expected.late));
+        assert.deepEqual(updates(output.rows), updates(expected.rows));
+        assert.deepEqual(asBag(output.large), asBag(expected.large));
+        assert.deepEqual(output.rejected.map(place), expected.rejected.map(place));
+      });
+    });
+    await fc.assert(property, { numRuns: runs });
+  });
+
+  it("does not depend on the cuts where no record is too far behind", async () => {
+    // Within `outOfOrder` + `allowedLateness`; only one partition, since one that ends before the others is idle.
+    const bounded = job.chain((job) =>
+      fc.tuple(fc.constant(job), input(exact, job.outOfOrder + job.allowedLateness).map(firstOnly)),
+    );
+    const property = fc.asyncProperty(bounded, cutting, seed, async ([job, input], options, seed) => {
+      const output = await inFolder(job, input, async (place) => {
+        await finish(place, options, chance(seed, { crashes: true }));
+        return await place.readRows();
+      });
+      assert.deepEqual(output.late, []);
+      const last = [...updates(output.rows).values()].map((all) => all.at(-1)!);
+      assert.deepEqual(last.sort(), asBag(evaluateAtOnce(job, input)));
+      if (job.allowedLateness === 0) assert.equal(output.rows.length, last.length);
+    });
+    await fc.assert(property, { numRuns: runs });
+  });
+});
+
+const firstOnly = (input: Input): Input => Object.fromEntries(Object.entries(input).slice(0, 1));
+
+type Epochs = Awaited<ReturnType<typeof readEpochs>>;
+const lastWatermark = (row: Epochs[number] | undefined) => (row?.status === "decided" ? row.decision.watermark : null);

@@ -1,0 +1,87 @@
+import type { Internals } from "../../local/session.ts";
+import { SeededRandom } from "../../shared/adapters/memory/random.ts";
+import type { EpochPlan } from "../../shared/epoch/epoch.ts";
+import { sliding } from "../../shared/index.ts";
+import { differences, temporaryFolder } from "./folder.ts";
+import { leftovers, readOutput } from "./inspect.ts";
+import { type Input, type Job, line, sinks, Workplace } from "./readings.ts";
+
+/**
+ * A small run that has everything: two partitions, shuffled and fused epochs, windows that overlap, updates of fired windows, late records, dead
+ * letters, sinks in both stages.
+ */
+const job: Job = { window: sliding({ size: 20, every: 10 }), allowedLateness: 10, outOfOrder: 5 };
+const options = { epochRecords: 10, retain: 2 };
+
+export const scenario: Input = { "a.txt": readings(1, 34), "b.txt": readings(2, 30) };
+
+function readings(seed: number, count: number): string[] {
+  const random = new SeededRandom(seed);
+  return Array.from({ length: count }, (_, index) => {
+    if (random.below(12) === 0) return "no reading";
+    const behind = random.below(6) === 0 ? random.below(60) : random.below(8);
+    return line({ time: 100 + 4 * index - behind, key: `key-${random.below(5)}`, value: random.below(1000) / 8 });
+  });
+}
+
+/** From 1 to 3, and the same for every attempt: so an epoch's files are the same, too. */
+function chooseTasks({ partitions }: EpochPlan, stages: number): number[] {
+  const position = partitions.reduce((sum, { to }) => sum + to, 0);
+  return Array.from({ length: stages }, (_, stage) => 1 + ((position + 5 * stage) % 3));
+}
+
+type Trees = ReadonlyMap<string, ReadonlyMap<string, Buffer>>;
+
+export interface Disturbed {
+  readonly problems: string[];
+}
+
+/** Runs the scenario in a folder of its own, as often as there are `internals`, each time in what counts as a new process. */
+export async function runScenario(
+  ...processes: readonly Internals[]
+): Promise<{ readonly trees: Trees; readonly left: readonly string[]; readonly outcome: string }> {
+  using folder = temporaryFolder();
+  const place = new Workplace(folder.path, job, scenario);
+  let outcome = "";
+  for (const internals of processes) {
+    try {
+      const result = await place.run(options, { chooseTasks, ...quick(internals) });
+      outcome = result.error ? `${result.outcome}: ${result.error.message}` : result.outcome;
+    } catch (error) {
+      outcome = String(error);
+    }
+  }
+  const trees = new Map(sinks.map((sink) => [sink, readOutput(place.output(sink))]));
+  return {
+    trees,
+    left: await leftovers(
+      place.state,
+      sinks.map((sink) => place.output(sink)),
+    ),
+    outcome,
+  };
+}
+
+/** Nobody is to wait for a back-off. */
+function quick(internals: Internals): Internals {
+  return {
+    ...internals,
+    engine: (engine) => {
+      const hasty = { ...engine, policy: { ...engine.policy, backOffMs: 1 } };
+      return internals.engine?.(hasty) ?? hasty;
+    },
+  };
+}
+
+/**
+ * What is wrong after a disturbed run and an undisturbed one on the same state: output that is not the expected one byte for byte, anything that the
+ * collector should have taken, or should not.
+ */
+export async function problemsAfter(disturbance: Internals, expected: Trees): Promise<string[]> {
+  const { trees, left, outcome } = await runScenario(disturbance, {});
+  const ended = outcome === "done" || outcome === "nothing-new" ? [] : [`the run after it ended with: ${outcome}`];
+  const differing = [...trees].flatMap(([sink, tree]) =>
+    differences(tree, expected.get(sink)!).map((difference) => `sink ${sink}: ${difference}`),
+  );
+  return [...ended, ...differing, ...left];
+}
