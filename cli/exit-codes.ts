@@ -34,7 +34,8 @@ export function exitCodeOfResult(result: RunResult): ExitCode {
     case "stopped":
       return result.error?.kind === "loss" ? exitCodes.stopped : exitCodes.failed;
     case "failed":
-      return exitCodes.failed;
+      // An input that is not there is found when the first epoch is planned.
+      return result.error?.kind === "usage" ? exitCodes.usage : exitCodes.failed;
   }
 }
 

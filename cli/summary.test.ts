@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import type { RunResult } from "../local/options.ts";
-import { LossError, UserCodeError } from "../shared/errors.ts";
+import { LossError, UsageError, UserCodeError } from "../shared/errors.ts";
 import { exitCodeOfResult } from "./exit-codes.ts";
 import { formatSummary } from "./summary.ts";
 
@@ -73,6 +73,7 @@ const codes: [RunResult, number][] = [
   [{ ...done, outcome: "stopped", error: loss }, 4],
   [{ ...done, outcome: "stopped", error: new UserCodeError("x", "threw").describe() }, 1],
   [{ ...done, outcome: "failed" }, 1],
+  [{ ...done, outcome: "failed", error: new UsageError("no-input", "no such file").describe() }, 2],
   [{ ...done, outcome: "in-use" }, 3],
 ];
 for (const [result, code] of codes) {

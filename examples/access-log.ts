@@ -18,7 +18,7 @@ export default pipeline("access-log")
       outOfOrder: seconds(60),
     }),
   )
-  .keyBy((request) => String(request.status))
+  .keyBy((request) => request.status)
   .window(tumbling(hours(1)))
   .aggregate({ count: count(), bytes: sum((request) => request.bytes) })
   .map(({ windowStart, key, count, bytes }) => ({ windowStart, key, count, bytes }))

@@ -33,6 +33,8 @@ const LINES_A_VISIT = 8.3;
 export function* generateLines(options: AccessLogOptions): Generator<string> {
   const random = seededRandom(options.seed);
   const visitsPerSecond = options.lines / (options.days * DAY) / LINES_A_VISIT;
+  /** A minute, or as many as keep its lines to a twentieth of all. */
+  const monitorSeconds = 60 * Math.ceil(Math.max(1, (options.days * 1440) / (options.lines / 20)));
   /** A ring of seconds: the lines to be written in each. */
   const pending: string[][] = Array.from({ length: HORIZON }, () => []);
   let outage = { from: 0, to: 0 };
@@ -42,7 +44,8 @@ export function* generateLines(options: AccessLogOptions): Generator<string> {
     if ((second - START) % DAY === 0) outage = drawOutage(random, second);
     const write: Write = (began, took, line) => pending[(began + took) % HORIZON]!.push(line);
     const log = new VisitLog(random, write, outage);
-    if (second % 60 === 0) log.request(second, "192.0.2.10", "GET", { path: "/healthz", bytes: 2 }, "-", site.monitor);
+    if (second % monitorSeconds === 0)
+      log.request(second, "192.0.2.10", "GET", { path: "/healthz", bytes: 2 }, "-", site.monitor);
     for (let visits = random.poisson(visitsPerSecond * crowd(second)); visits > 0; visits--) visit(random, log, second);
 
     const due = pending[second % HORIZON]!;

@@ -58,11 +58,12 @@ export default pipeline("orders", { onError: deadLetter(files.sink({ path: "out/
     averageCents: average((order) => order.totalCents),
     largestCents: max((order) => order.totalCents),
   })
-  .map(({ key: [country, currency], windowStart, windowEnd, ...figures }) => ({
+  .map(({ key: [country, currency], windowStart, windowEnd, averageCents, ...figures }) => ({
     country,
     currency,
     from: new Date(windowStart).toISOString(),
     to: new Date(windowEnd).toISOString(),
     ...figures,
+    averageCents: Math.round(averageCents),
   }))
   .to(files.sink({ path: parameter("output", "out/orders/revenue") }), { id: "revenue" });

@@ -25,6 +25,11 @@ export const statePaths = (state: string) => ({
 
 export const openLedger = (state: string): Ledger => new SqliteLedger(statePaths(state).ledger);
 
+/** What a process that was killed has left half written. For the owner of the lease, before it writes anything. */
+export async function removePartialObjects(state: string): Promise<void> {
+  await new FileSystemObjectStore(statePaths(state).objects).sweep();
+}
+
 /** The engine on the embedded default: SQLite ledger, objects in a folder. One a thread. */
 export function composeEngine(parts: {
   topology: Topology;

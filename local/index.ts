@@ -1,3 +1,4 @@
-/** Running pipelines on this machine: `epochflow/local`. */
+/** Running pipelines on this machine, and reading what they wrote: `epochflow/local`. */
+export { readRows } from "../shared/adapters/filesystem/reader.ts";
 export type { Message, Progress, RunOptions, RunResult } from "./options.ts";
 export { run } from "./run.ts";

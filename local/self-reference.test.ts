@@ -24,7 +24,7 @@ test("so it does in a worker thread that imports the hook itself", async () => {
   const code = `
     await import(${JSON.stringify(hook)});
     const mine = await import(${JSON.stringify(pathToFileURL(pipeline).href)});
-    const engine = await import(${JSON.stringify(new URL("./run.ts", import.meta.url).href)});
+    const engine = await import(${JSON.stringify(new URL("./index.ts", import.meta.url).href)});
     (await import("node:worker_threads")).parentPort.postMessage(mine.run === engine.run);`;
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`));
   const same = await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));

@@ -12,7 +12,7 @@ const entries = new Map(
   Object.entries({
     epochflow: "../shared/index",
     "epochflow/testing": "../shared/testing/index",
-    "epochflow/local": "./run",
+    "epochflow/local": "./index",
   }).map(([specifier, path]) => [specifier, new URL(path + extension, import.meta.url).href]),
 );
 

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { systemRandom } from "../shared/adapters/system/random.ts";
 import { collect } from "../shared/epoch/collect.ts";
 import type { Engine } from "../shared/epoch/engine.ts";
-import { operate } from "../shared/epoch/operate.ts";
+import { type OperateOutcome, operate } from "../shared/epoch/operate.ts";
 import type { TaskName } from "../shared/epoch/plan.ts";
 import type { Policy } from "../shared/epoch/policy.ts";
 import { wake } from "../shared/epoch/wake.ts";
@@ -10,7 +10,7 @@ import { describeError, type ErrorDescription, UsageError } from "../shared/erro
 import { fingerprint } from "../shared/pipeline/fingerprint.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
 import type { Head } from "../shared/ports/ledger.ts";
-import { composeEngine, openLedger } from "./compose.ts";
+import { composeEngine, openLedger, removePartialObjects } from "./compose.ts";
 import { LocalExecutions } from "./executions.ts";
 import { type Handlers, handlersOf, interpret } from "./machine.ts";
 import { OperatorThreads } from "./operators.ts";
@@ -114,6 +114,7 @@ class Session {
     try {
       await tracker.begin();
       const before = tracker.progress;
+      await removePartialObjects(this.loaded.state);
       await wake({ pipeline: engine.topology.name, uid: engine.uid, ledger: engine.ledger, executions });
       await executions.settled();
       await this.sweep();
@@ -137,8 +138,13 @@ class Session {
     });
   }
 
-  private operate(name: TaskName) {
-    return this.threads ? this.threads.operate(name) : operate(this.engine, name);
+  private async operate(name: TaskName): Promise<OperateOutcome> {
+    const outcome = await (this.threads ? this.threads.operate(name) : operate(this.engine, name));
+    if (outcome !== "replan") return outcome;
+    // On AWS another version of the functions plans anew. Here the version that planned is this very process.
+    throw new UsageError("code-changed", "the code of the pipeline was changed while it ran", {
+      wayOut: "run it again: it goes on where it stopped",
+    });
   }
 
   private async interpret(name: string): Promise<void> {

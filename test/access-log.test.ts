@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { evaluateLog, expectedOfSample, missingSample, module, readLines, sampleInput, writeLog } from "./support/access-log.ts";
+import {
+  evaluateLog,
+  expectedOfSample,
+  missingSample,
+  module,
+  readLines,
+  sampleInput,
+  writeLog,
+} from "./support/access-log.ts";
 import { cli } from "./support/cli.ts";
 import { temporaryFolder } from "./support/folder.ts";
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { openLedger, statePaths } from "../local/compose.ts";
 import { cliIn, startNode } from "./support/cli.ts";
 import { folderOf } from "./support/folder.ts";
 
@@ -65,10 +66,17 @@ function project(context: TestContext, input = lines(0, 120)) {
     /** A run with so many epochs that it lasts; resolves when the first of them is committed. */
     startLongRun: async () => {
       const { child, finished } = startNode([launcher, "run", "words.ts", "--epoch-records", "1"], { cwd });
-      while (!existsSync(join(cwd, "out"))) await setTimeout(20);
+      await firstEpoch(join(cwd, ".epochflow/words"));
       return { kill: (signal: NodeJS.Signals) => child.kill(signal), finished };
     },
   };
+}
+
+async function firstEpoch(state: string): Promise<void> {
+  while (!existsSync(statePaths(state).ledger)) await setTimeout(20);
+  const ledger = await openLedger(state);
+  while (((await ledger.head())?.committed ?? 0) === 0) await setTimeout(20);
+  await ledger.close();
 }
 
 /** Seconds of a long run: more than it can do before a test reacts, and less than anybody would wait for. */
@@ -113,7 +121,6 @@ describe("a wrong call leaves with 2, names the nearest right one, and begins no
     ["run words.ts --epoch-interval 5", /--epoch-interval takes a duration, not "5"\. Did you mean 5s\?/],
     ["run words.ts --set input", /--set takes NAME=VALUE, not "input"/],
     ["run words.ts --set inputt=x", /"inputt".*Did you mean "input"\?/],
-    ["run words.ts --set input=im.txt", /im\.txt.*Did you mean ".*in\.txt"\?/],
     ["run wrods.ts", /There is no file wrods\.ts\. Did you mean "words\.ts"\?/],
     ["read nowhere", /nowhere is not the output folder/],
     ["status", /There is no state of a pipeline below \.epochflow/],
@@ -132,6 +139,12 @@ describe("a wrong call leaves with 2, names the nearest right one, and begins no
       assert.equal(existsSync(join(cwd, "out")), false);
     });
   }
+});
+
+test("an input that is not there: 2, and the nearest one is named", async (context) => {
+  const { code, stderr } = await project(context).run("run", "words.ts", "--set", "input=im.txt");
+  assert.equal(code, 2);
+  assert.match(stderr, /im\.txt.*Did you mean ".*in\.txt"\?/);
 });
 
 test("stacks come with EPOCHFLOW_DEBUG=1", (context) => {
@@ -154,16 +167,16 @@ test("a pipeline's life: run, read, status, epochs, nothing to do, more input, r
   const { run, rows, cwd } = project(context);
   const first = await run("run", "words.ts", "--epoch-records", "50");
   assert.deepEqual([first.code, first.stdout], [0, ""], first.stderr);
-  assert.match(first.stderr, /^Done\..*120 records.*6 rows.*3 epochs.*sink counts +out .*state +\.epochflow\/words/s);
+  assert.match(first.stderr, /^Done\..*120 records.*6 rows.*4 epochs.*sink counts +out .*state +\.epochflow\/words/s);
   assert.match(first.stderr, /closed the windows up to 1970-01-01 00:02:00Z.*--hold/s);
   assert.deepEqual(await rows(), rowsOf(2));
 
-  assert.match((await run("status")).stdout, /^status +running$.*^epochs +3 decided, 3 committed$/ms);
+  assert.match((await run("status")).stdout, /^status +running$.*^epochs +4 decided, 4 committed$/ms);
   const status = JSON.parse((await run("status", "words", "--json")).stdout);
-  assert.deepEqual([status.decided, status.committed, status.atWork], [3, 3, false]);
-  assert.ok(status.checkpointBytes > 0);
+  assert.deepEqual([status.decided, status.committed, status.atWork], [4, 4, false]);
+  assert.equal(status.checkpointBytes, 0, "all windows are closed");
 
-  assert.equal((await run("epochs", "words.ts")).stdout.trimEnd().split("\n").length, 4);
+  assert.equal((await run("epochs", "words.ts")).stdout.trimEnd().split("\n").length, 5);
   const epochs = (await run("epochs", "--json", "--last", "2")).stdout
     .trimEnd()
     .split("\n")
@@ -171,8 +184,8 @@ test("a pipeline's life: run, read, status, epochs, nothing to do, more input, r
   assert.deepEqual(
     epochs.map(({ epoch, decision }) => [epoch, decision.counts.records]),
     [
-      [2, 50],
       [3, 20],
+      [4, 0],
     ],
   );
 
@@ -191,7 +204,7 @@ test("a pipeline's life: run, read, status, epochs, nothing to do, more input, r
 });
 
 test("read ends in peace when its reader has seen enough, and loudly when the disk is full", async (context) => {
-  const { run, cwd } = project(context, Array.from({ length: 200_000 }, (_, n) => `${n} word-${n}\n`).join(""));
+  const { run, cwd } = project(context, Array.from({ length: 20_000 }, (_, n) => `${n} word-${n}\n`).join(""));
   const { code, stderr } = await run("run", "words.ts");
   assert.equal(code, 0, stderr);
 
@@ -223,7 +236,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     assert.match(stderr, /Ending after the running epoch.*Interrupted\./s);
     const { decided, committed } = JSON.parse((await run("status", "--json")).stdout);
     assert.ok(decided > 0 && decided < 1200 && decided === committed, `${committed} of ${decided} are committed`);
-    assert.equal((await run("run", "words.ts")).code, 0);
+    const next = await run("run", "words.ts");
+    assert.equal(next.code, 0, next.stderr);
     assert.deepEqual(await rows(), rowsOf(20));
   });
 }
@@ -287,12 +301,13 @@ test("an input that was replaced half-way: 4 (I8), until it is brought back and 
   const long = await startLongRun();
   long.kill("SIGINT");
   assert.equal((await long.finished).code, 130);
-  renameSync(join(cwd, "in.txt"), join(cwd, "kept.txt"));
+  const kept = join(folderOf(context), "in.txt");
+  renameSync(join(cwd, "in.txt"), kept);
   writeFileSync(join(cwd, "in.txt"), longInput.replaceAll("a", "z"));
   const { code, stderr } = await run("run", "words.ts");
   assert.equal(code, 4, stderr);
   assert.match(stderr, /Stopped\..*in\.txt/s);
-  renameSync(join(cwd, "kept.txt"), join(cwd, "in.txt"));
+  renameSync(kept, join(cwd, "in.txt"));
   assert.equal((await run("run", "words.ts")).code, 4, "a loss stays until the user's word");
   assert.equal((await run("resume")).code, 0);
   assert.equal((await run("run", "words.ts")).code, 0);

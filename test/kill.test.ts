@@ -8,7 +8,15 @@ import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { RunOptions } from "../local/options.ts";
-import { evaluateLog, expectedOfSample, missingSample, module, readLines, sampleInput, writeLog } from "./support/access-log.ts";
+import {
+  evaluateLog,
+  expectedOfSample,
+  missingSample,
+  module,
+  readLines,
+  sampleInput,
+  writeLog,
+} from "./support/access-log.ts";
 import { cli, type Started, startCli, startNode } from "./support/cli.ts";
 import type { Drive } from "./support/driver.ts";
 import { differences, temporaryFolder } from "./support/folder.ts";

@@ -13,7 +13,7 @@ import { mapParallel } from "./support/pool.ts";
 import { problemsAfter, runScenario } from "./support/scenario.ts";
 import { seededRandom } from "./support/seed.ts";
 
-const sampleSize = 400;
+const sampleSize = 250;
 
 interface Case extends Call {
   /** Position among all calls of the undisturbed run. */
@@ -31,7 +31,7 @@ test("a fault at any call of any port changes nothing", async (context) => {
   let hits = 0;
   const failed = await mapParallel(chosen, 6, async ({ index, mode, ...call }) => {
     const fault = new Fault(call, mode, (engine) => collect(engine, { checkpoints: 1, history: 1000 }));
-    const problems = await problemsAfter(fault.internals, undisturbed.trees);
+    const problems = await problemsAfter(undisturbed.trees, fault.internals);
     if (fault.hit) hits++;
     return problems.map((problem) => `call ${index} (${call.method} ${call.ordinal}), ${mode}: ${problem}`);
   });

@@ -135,7 +135,7 @@ function updates(rows: readonly Row[]): Map<string, string[]> {
 
 const place = ({ partition, offset, value }: Row): Row => ({ partition, offset, value });
 
-describe("what a pipeline computes", () => {
+describe("what a pipeline computes", { concurrency: true }, () => {
   it("is, given the plan, the same bytes whatever the tasks, the attempts and the failures (I6)", async () => {
     const property = fc.asyncProperty(job, input(float, 60), cutting, seed, async (job, input, options, seed) => {
       const read = (internals: Internals) =>

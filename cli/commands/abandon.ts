@@ -17,6 +17,7 @@ export interface AbandonOptions extends StateOptions {
 export async function abandonCommand(pipeline: string | undefined, options: AbandonOptions): Promise<ExitCode> {
   const { sink, epoch } = options;
   await using state = await openState(pipeline, options);
+  using _lease = state.takeLease();
   const pending = await pendingUnits(state, epoch, sink);
   const units = formatCounted(pending, "uncommitted part");
   if (
@@ -25,7 +26,6 @@ export async function abandonCommand(pipeline: string | undefined, options: Aban
     say("Nothing was changed.");
     return exitCodes.failed;
   }
-  using _lease = await state.takeLease();
   const { lost, committed } = await abandonSink(state.ledger, epoch, sink);
   say(`Abandoned ${formatCounted(lost, "part")} of sink ${sink} in epoch ${epoch}; ${committed} had been committed.`);
   say("`epochflow resume`, if it is stopped, and `epochflow run` go on from there.");

@@ -16,6 +16,7 @@ export async function resetCommand(
   options: StateOptions & { yes?: true },
 ): Promise<ExitCode> {
   await using state = await openState(pipeline, options);
+  using _lease = state.takeLease();
   const { ledger, head, topology } = state;
   if (head.committed < head.decided) {
     throw new UsageError("uncommitted", `Epoch ${head.committed + 1} is decided and not committed yet`, {
@@ -26,7 +27,6 @@ export async function resetCommand(
     say("Nothing was changed.");
     return exitCodes.failed;
   }
-  using _lease = await state.takeLease();
   const goesOn = topology === undefined ? head.fingerprint : JSON.stringify(fingerprint(topology));
   const { epoch } = await resetPipeline({ ledger, clock: systemClock }, goesOn);
   if (head.status === "stopped") await ledger.setStatus("running");

@@ -8,8 +8,8 @@ import { parseArgs } from "node:util";
 export type NumberOptions = Readonly<Record<string, { readonly help: string; readonly value: number }>>;
 
 /**
- * The command line that all generators share: `--help`, `--out FILE` (standard output by default) and their own numbers.
- * A wrong option ends the process with code 2 and says what was wrong.
+ * The command line that all generators share: `--help`, `--out FILE` (standard output by default) and their own numbers. Exit codes: 1 if it
+ * cannot write, 2 for a wrong option; the message says what was wrong.
  */
 export async function generatorCommand<Options extends NumberOptions>(command: {
   file: string;
@@ -17,25 +17,37 @@ export async function generatorCommand<Options extends NumberOptions>(command: {
   options: Options;
   lines: (values: { [Name in keyof Options]: number }) => Iterable<string>;
 }): Promise<void> {
+  const { file, about, options, lines } = command;
   try {
-    const text = { type: "string" } as const;
-    const { values } = parseArgs({
-      options: {
-        help: { type: "boolean", short: "h" },
-        out: text,
-        ...Object.fromEntries(Object.keys(command.options).map((name) => [name, text])),
-      },
-    });
-    if (values.help) return void process.stdout.write(help(command.file, command.about, command.options));
-    const numbers = Object.entries(command.options).map(([name, { value }]) => [
-      name,
-      wholeNumber(name, (values as Record<string, unknown>)[name], value),
-    ]);
-    await writeLines(command.lines(Object.fromEntries(numbers)), values.out as string | undefined);
+    const { help, out, numbers } = parseOptions(options);
+    if (help) process.stdout.write(helpText(file, about, options));
+    else await writeLines(lines(numbers), out);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\nTry: node ${command.file} --help\n`);
-    process.exitCode = 2;
+    if (!(error instanceof Error)) throw error;
+    const code = "code" in error ? String(error.code) : "";
+    if (code === "EPIPE") return; // the reader has seen enough, as `head` does
+    const isUsage = code.startsWith("ERR_PARSE_ARGS") || error instanceof RangeError;
+    process.stderr.write(`${error.message}\n${isUsage ? `Try: node ${file} --help\n` : ""}`);
+    process.exitCode = isUsage ? 2 : 1;
   }
+}
+
+function parseOptions<Options extends NumberOptions>(options: Options) {
+  const text = { type: "string" } as const;
+  const { values } = parseArgs({
+    options: {
+      help: { type: "boolean", short: "h" },
+      out: text,
+      ...Object.fromEntries(Object.keys(options).map((name) => [name, text])),
+    },
+  });
+  const given = values as Readonly<Record<string, string | undefined>>;
+  const numbers = Object.entries(options).map(([name, { value }]) => [name, wholeNumber(name, given[name], value)]);
+  return {
+    help: values.help,
+    out: values.out,
+    numbers: Object.fromEntries(numbers) as { [Name in keyof Options]: number },
+  };
 }
 
 /**
@@ -64,16 +76,17 @@ async function writeTo(stream: Writable, lines: Iterable<string>): Promise<void>
   stream.write(chunk);
 }
 
-function wholeNumber(name: string, text: unknown, otherwise: number): number {
+function wholeNumber(name: string, text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0)
-    throw new Error(`--${name} wants a whole number, not ${JSON.stringify(text)}`);
-  return value;
+  if (!/^\d{1,15}$/.test(text)) throw new RangeError(`--${name} takes a whole number, not ${JSON.stringify(text)}`);
+  return Number(text);
 }
 
-function help(file: string, about: string, options: NumberOptions): string {
-  const rows = Object.entries(options).map(([name, { help, value }]) => [`--${name} N`, `${help} (default ${value})`]);
-  rows.push(["--out FILE", "where to write; its folder is made (default: standard output)"], ["--help", "this text"]);
-  return `${about}\n\nnode ${file} [options]\n\n${rows.map(([name, text]) => `  ${name!.padEnd(12)}  ${text}`).join("\n")}\n`;
+function helpText(file: string, about: string, options: NumberOptions): string {
+  const rows = [
+    ...Object.entries(options).map(([name, { help, value }]) => [`--${name} N`, `${help} (default ${value})`] as const),
+    ["--out FILE", "where to write; its folder is made (default: standard output)"] as const,
+    ["--help", "this text"] as const,
+  ];
+  return `${about}\n\nnode ${file} [options]\n\n${rows.map(([name, text]) => `  ${name.padEnd(12)}${text}`).join("\n")}\n`;
 }

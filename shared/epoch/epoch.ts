@@ -140,8 +140,9 @@ interface EpochBase {
   readonly plan: EpochPlan;
   readonly attemptPlan: AttemptPlan;
   readonly plannedAt: number;
-  /** Failed attempts in a row, and the last one's failure. */
+  /** Failed attempts in a row. */
   readonly failures: number;
+  /** What went wrong with this attempt; null while nothing has. */
   readonly failure: Failure | null;
 }
 export interface PlannedEpoch extends EpochBase {

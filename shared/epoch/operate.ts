@@ -27,9 +27,9 @@ export async function operate(engine: Engine, name: TaskName): Promise<OperateOu
   const upstream = acks.filter((ack) => ack.stage < name.stage);
   if (!isComplete(row, upstream, name.stage) && name.stage > 0) return "incomplete";
   const task = new Task(engine, row, name);
+  let ack: Ack;
   try {
-    const ack = await task.run(upstream, await chainsBefore(engine, name));
-    return (await ledger.ack(name, ack)).outcome;
+    ack = await task.run(upstream, await chainsBefore(engine, name));
   } catch (error) {
     await task.discard();
     if (!(error instanceof EpochflowError) || error.kind === "infrastructure") throw error;
@@ -37,6 +37,8 @@ export async function operate(engine: Engine, name: TaskName): Promise<OperateOu
     await ledger.fail(name, { error: await placed(engine, row, error), shrink: false });
     return "failed";
   }
+  // Nothing is discarded from here on: if the answer is lost, the ack may still be the one that counts, with all that it names (I5).
+  return (await ledger.ack(name, ack)).outcome;
 }
 
 /** The error, with the file and line of the record that it names, where the source has such. */

@@ -56,17 +56,15 @@ export class Failures {
   }
 
   #recordError(operator: string, origin: Origin, row: number, error: unknown): UserCodeError {
-    const { name, nodes } = this.#topology;
+    const { name } = this.#topology;
     const { partition } = origin;
     const offset = origin.offset(row);
-    const source = nodes[0];
-    const ofFiles = source?.kind === "source" && source.source.kind === "files";
     return new UserCodeError(
       codeOf(error),
       `Operator "${operator}" of pipeline "${name}" failed on the record at offset ${offset} of "${partition}": ${reasonOf(error)}`,
       {
         wayOut: 'Mend the function or the record, or set `onError` to "skip" or to a dead-letter sink.',
-        place: { pipeline: name, operator, partition, offset, ...(ofFiles ? { file: partition } : {}) },
+        place: { pipeline: name, operator, partition, offset },
         cause: error,
       },
     );

@@ -133,7 +133,9 @@ export async function runEpoch(
     const stage = new KeyedStage(environment, 1, state);
     for (const [from, partials] of shuffles.entries()) {
       const read =
-        tasks === undefined ? partials : await shuffled(objects, `e${epoch}-s${from}-${task}`, partials, topology, groups);
+        tasks === undefined
+          ? partials
+          : await shuffled(objects, `e${epoch}-s${from}-${task}`, partials, topology, groups);
       for (const subRange of read) stage.merge(subRange);
     }
     for (const _ of stage.fire(after));

@@ -139,7 +139,10 @@ export interface LateRow<K = unknown, T = unknown> {
   readonly windowEnd: number;
 }
 
-/** What a dead-letter sink gets. `value` is the record's text (or the derived row); `key` and `windowStart` only for derived rows. */
+/**
+ * What a dead-letter sink gets. `value` is the record's text ("base64:…" if it is not UTF-8), or the derived row, or, where `merge` or `result` threw, the
+ * accumulators by name; `key` and `windowStart` only where a window is concerned.
+ */
 export interface DeadLetterRow {
   readonly error: string;
   readonly operator: string;

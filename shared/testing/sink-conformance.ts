@@ -118,6 +118,7 @@ function deaths<T>(check: Check<T>): void {
     await epoch.abort(target.open());
     for (const handle of handles) await target.open().abort(handle as never);
     await sees(target);
+    assert.equal((await target.open().sweep?.(owner, () => true)) ?? 0, 0, "nothing is left to sweep");
   });
 }
 

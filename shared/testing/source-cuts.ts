@@ -5,7 +5,7 @@ import { type Check, pseudoRandom, readValues, single, wholeRange } from "./sour
 /** However a range is cut, its records are the same. */
 export function cutting(check: Check): void {
   const random = pseudoRandom(7);
-  const some = Array.from({ length: 500 }, (_, n) => `${n} ${"x".repeat(random(120))}`);
+  const some = Array.from({ length: 200 }, (_, n) => `${n} ${"x".repeat(random(120))}`);
 
   /** Reads a range cut by cut; returns how many records each had. */
   const readCuts = async (source: Source, whole: SourceRange, limit: () => CutLimit) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { type open, readdir, stat } from "node:fs/promises";
 import { suite, type TestContext, test } from "node:test";
 import { runWith } from "../../local/run.ts";
@@ -71,9 +71,12 @@ suite("an input that was read half way", () => {
 
   test("was replaced by a larger one", async (t) => {
     const project = await stoppedHalfWay(t);
-    renameSync(project.path("in.txt"), project.path("kept"));
+    mkdirSync(project.path("elsewhere"));
+    renameSync(project.path("in.txt"), project.path("elsewhere", "in.txt"));
     writeFileSync(project.path("in.txt"), "other\n".repeat(10_000));
-    await assertLossful(project, "replaced", () => renameSync(project.path("kept"), project.path("in.txt")));
+    await assertLossful(project, "replaced", () =>
+      renameSync(project.path("elsewhere", "in.txt"), project.path("in.txt")),
+    );
   });
 
   test("vanished, and comes back as a copy", async (t) => {

@@ -39,7 +39,7 @@ suite("a line that cannot be decoded", () => {
     assert.deepEqual(more, []);
     assert.deepEqual(letter, {
       error: "there is no tab in it",
-      operator: "source",
+      operator: "source-1",
       partition: "in.txt",
       offset,
       value: bad,

@@ -7,11 +7,13 @@ import { leftovers, readOutput } from "./inspect.ts";
 import { type Input, type Job, line, sinks, Workplace } from "./readings.ts";
 
 /**
- * A small run that has everything: two partitions, shuffled and fused epochs, windows that overlap, updates of fired windows, late records, dead
+ * A small run that has everything: two partitions, shuffled and fused epochs, several executions, windows that overlap, updates of fired windows, late records, dead
  * letters, sinks in both stages.
  */
 const job: Job = { window: sliding({ size: 20, every: 10 }), allowedLateness: 10, outOfOrder: 5 };
-const options = { epochRecords: 10, retain: 2 };
+const options = { epochRecords: 10, retain: 2, parallelism: 2 };
+/** Of three epochs, about (`eventsOfRound`). */
+const eventBudget = 600;
 
 export const scenario: Input = { "a.txt": readings(1, 34), "b.txt": readings(2, 30) };
 
@@ -31,10 +33,6 @@ function chooseTasks({ partitions }: EpochPlan, stages: number): number[] {
 }
 
 type Trees = ReadonlyMap<string, ReadonlyMap<string, Buffer>>;
-
-export interface Disturbed {
-  readonly problems: string[];
-}
 
 /** Runs the scenario in a folder of its own, as often as there are `internals`, each time in what counts as a new process. */
 export async function runScenario(
@@ -62,23 +60,23 @@ export async function runScenario(
   };
 }
 
-/** Nobody is to wait for a back-off. */
+/** Nobody is to wait for a back-off; and executions end early, so that there are several. */
 function quick(internals: Internals): Internals {
   return {
     ...internals,
     engine: (engine) => {
-      const hasty = { ...engine, policy: { ...engine.policy, backOffMs: 1 } };
+      const hasty = { ...engine, policy: { ...engine.policy, backOffMs: 1, eventBudget } };
       return internals.engine?.(hasty) ?? hasty;
     },
   };
 }
 
 /**
- * What is wrong after a disturbed run and an undisturbed one on the same state: output that is not the expected one byte for byte, anything that the
+ * What is wrong after disturbed runs and then an undisturbed one on the same state: output that is not the expected one byte for byte, anything that the
  * collector should have taken, or should not.
  */
-export async function problemsAfter(disturbance: Internals, expected: Trees): Promise<string[]> {
-  const { trees, left, outcome } = await runScenario(disturbance, {});
+export async function problemsAfter(expected: Trees, ...disturbances: readonly Internals[]): Promise<string[]> {
+  const { trees, left, outcome } = await runScenario(...disturbances, {});
   const ended = outcome === "done" || outcome === "nothing-new" ? [] : [`the run after it ended with: ${outcome}`];
   const differing = [...trees].flatMap(([sink, tree]) =>
     differences(tree, expected.get(sink)!).map((difference) => `sink ${sink}: ${difference}`),

@@ -70,16 +70,17 @@ export class InputFolder {
   }
 
   /** Symbolic links are followed, but for those into a folder that contains them. */
-  async #walk(path: string, prefix: string, above: readonly bigint[]): Promise<{ file: string; path: string }[]> {
-    const folder = await this.#stat(path);
-    if (folder === undefined || above.includes(folder.ino)) return [];
+  async #walk(path: string, prefix: string, above: readonly string[]): Promise<{ file: string; path: string }[]> {
+    const stats = await this.#stat(path);
+    const folder = `${stats?.dev}:${stats?.ino}`;
+    if (stats === undefined || above.includes(folder)) return [];
     const names = (await this.#names(path)).filter(isVisible).sort();
     const found = await mapParallel(names, async (name) => {
       const place = { file: `${prefix}${name}`, path: join(path, name) };
-      const stats = await this.#stat(place.path);
-      if (stats === undefined) checkName(place.path);
-      if (stats?.isDirectory()) return await this.#walk(place.path, `${place.file}/`, [...above, folder.ino]);
-      return stats?.isFile() ? [place] : [];
+      const entry = await this.#stat(place.path);
+      if (entry === undefined) checkName(place.path);
+      if (entry?.isDirectory()) return await this.#walk(place.path, `${place.file}/`, [...above, folder]);
+      return entry?.isFile() ? [place] : [];
     });
     return found.flat();
   }

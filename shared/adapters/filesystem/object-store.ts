@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Dirent } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { EpochflowError } from "../../errors.ts";
@@ -113,12 +114,21 @@ export class FileSystemObjectStore implements ObjectStore {
   }
 
   async *#listFolder(folder: string, prefix: string): AsyncIterable<string> {
-    const read = () => unlessMissing(readdir(join(this.#root, folder), { withFileTypes: true }));
-    for (const entry of (await this.#named("list objects", read)) ?? []) {
+    for (const entry of await this.#named("list objects", () => this.#entriesOf(folder))) {
       const key = folder + entry.name;
       if (!isObjectKeyPart(entry.name) || !key.startsWith(prefix)) continue;
       if (entry.isDirectory()) yield* this.#listFolder(`${key}/`, prefix);
       else if (entry.isFile()) yield key;
+    }
+  }
+
+  /** None for a folder that is not there, or that is an object. */
+  async #entriesOf(folder: string): Promise<Dirent[]> {
+    try {
+      return await readdir(join(this.#root, folder), { withFileTypes: true });
+    } catch (error) {
+      if (errno(error) === "ENOENT" || (errno(error) === "ENOTDIR" && folder !== "")) return [];
+      throw error;
     }
   }
 

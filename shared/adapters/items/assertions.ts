@@ -5,31 +5,20 @@ import { invariant } from "../../invariant.ts";
 
 /** I1: ranges go on where the last decided epoch ended. A partition that it did not know starts anywhere. */
 export function assertContinues(epoch: number, plan: EpochPlan, before: readonly PartitionState[]): void {
-  const known = new Map(before.map((one) => [one.id, one]));
-  invariant(
-    "I1",
-    new Set(plan.partitions.map((one) => one.id)).size === plan.partitions.length,
-    "a partition is planned twice",
-    { epoch },
-  );
+  const positions = new Map(before.map((one) => [one.id, one.position]));
+  const ids = new Set(plan.partitions.map((one) => one.id));
+  invariant("I1", ids.size === plan.partitions.length, "a partition is planned twice", { epoch });
   for (const one of plan.partitions) {
-    const position = known.get(one.id)?.position ?? one.from;
     const place = { epoch, partition: one.id, offset: one.from };
-    invariant(
-      "I1",
-      one.from === position,
-      `the range starts at ${one.from}, but epoch ${epoch - 1} ended at ${position}`,
-      place,
-    );
-    const edges = [one.from, ...one.cuts, one.to];
-    const ascending = edges.every((edge, index) => index === 0 || edge > edges[index - 1]!);
-    invariant(
-      "I1",
-      ascending || (one.to === one.from && one.cuts.length === 0),
-      () => `no range: ${edges.join(", ")}`,
-      place,
-    );
+    const position = positions.get(one.id) ?? one.from;
+    invariant("I1", one.from === position, `${one.id} starts at ${one.from}, after ${position} was reached`, place);
+    invariant("I1", ascends(one), `the sub-ranges of ${one.id} do not ascend`, place);
   }
+}
+
+function ascends({ from, cuts, to }: PlannedPartition): boolean {
+  const edges = [from, ...cuts, to];
+  return (from === to && cuts.length === 0) || edges.every((edge, index) => index === 0 || edge > edges[index - 1]!);
 }
 
 /** I1: a new attempt has the plan of the one before, or a smaller one after a failure that asked for it. */
@@ -40,12 +29,8 @@ export function assertSamePlan(row: EpochRow, plan: EpochPlan): void {
   const place = { epoch: row.epoch, attempt: row.attempt };
   invariant("I1", isDeepStrictEqual(fixed, given), "a new attempt has another watermark or time", place);
   if (isDeepStrictEqual(before, after)) return;
-  invariant(
-    "I1",
-    row.failure?.shrink === true,
-    "a new attempt has other ranges, and nobody ran out of time or memory",
-    place,
-  );
+  const mayShrink = row.failure?.shrink === true;
+  invariant("I1", mayShrink, "a new attempt has other ranges, and none ran out of time or memory", place);
   invariant("I1", areCutShort(before, after), "a new attempt may have smaller ranges, and no other change", place);
 }
 
@@ -68,45 +53,28 @@ export function assertReadAsPlanned(row: EpochRow, decision: Decision, before: r
     ...row.plan.partitions.map((one) => [one.id, one.to] as const),
   ]);
   for (const [id, position] of expected) {
+    const reached = after.get(id);
     const place = { epoch: row.epoch, attempt: row.attempt, partition: id };
-    invariant(
-      "I1",
-      after.get(id) === position,
-      () => `decided at ${after.get(id) ?? "no position"}, planned up to ${position}`,
-      place,
-    );
+    invariant("I1", reached === position, () => `${id} is decided at ${reached}, and planned up to ${position}`, place);
   }
 }
 
-/** I4: a decision counts its units, and `previous` tells each the last output before it, of whichever epoch. */
+/** I4: a decision counts its units, and its `previous` tells every unit key the last epoch in which it had output. */
 export function assertCountsUnits(
   epoch: number,
   decision: Decision,
   units: readonly Omit<Unit, "status">[],
   before: Decision | undefined,
 ): void {
+  const { unitCount, previous } = decision;
   const names = new Set(units.map((one) => `${one.sink}/${one.key}`));
-  invariant(
-    "I4",
-    names.size === units.length && decision.unitCount === units.length,
-    `${decision.unitCount} units are decided, ${names.size} are given`,
-    { epoch },
-  );
-  invariant(
-    "I4",
-    isDeepStrictEqual(new Set(decision.sinks), new Set(units.map((one) => one.sink))),
-    "the decision's sinks are not those of its units",
-    { epoch },
-  );
-  for (const name of names)
-    invariant(
-      "I4",
-      decision.previous[name] === epoch,
-      () => `"previous" of ${name} is not this epoch, in which it has output`,
-      { epoch },
-    );
-  for (const [name, last] of Object.entries(before?.previous ?? {})) {
-    const kept = names.has(name) || decision.previous[name] === last;
-    invariant("I4", kept, () => `"previous" of ${name} was ${last}, and is not carried forward`, { epoch });
-  }
+  const sinks = new Set(units.map((one) => one.sink));
+  const areCounted = names.size === units.length && unitCount === units.length;
+  invariant("I4", areCounted, `${unitCount} units are decided, ${names.size} are given`, { epoch });
+  invariant("I4", isDeepStrictEqual(new Set(decision.sinks), sinks), "its sinks are not those of its units", { epoch });
+  const expected = { ...before?.previous, ...Object.fromEntries([...names].map((name) => [name, epoch])) };
+  for (const [name, last] of Object.entries(expected))
+    invariant("I4", previous[name] === last, () => `"previous" of ${name} is ${previous[name]}, not ${last}`, {
+      epoch,
+    });
 }

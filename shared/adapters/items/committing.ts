@@ -1,6 +1,5 @@
 import type { DecidedEpoch, Unit } from "../../epoch/epoch.ts";
 import { invariant } from "../../invariant.ts";
-import type { Head } from "../../ports/ledger.ts";
 import { isDecided, isNextToCommit, isSettled } from "./conditions.ts";
 import type { ItemReader, Items } from "./item-store.ts";
 import { epochKey, existing, headKey, type UnitItem, unitKey, unitsPrefix } from "./layout.ts";
@@ -43,12 +42,8 @@ export function commit(items: Items, epoch: number, now: number): "committed" | 
   const row = existing(items, epochKey(epoch));
   invariant("I3", isDecided(row), "HEAD counts an epoch as decided that is not", { epoch });
   const all = items.list(unitsPrefix(row));
-  invariant(
-    "I5",
-    all.length === row.decision.unitCount,
-    `${row.decision.unitCount} units were decided, ${all.length} are there`,
-    { epoch },
-  );
+  const { unitCount } = row.decision;
+  invariant("I5", all.length === unitCount, `of ${unitCount} decided units ${all.length} are there`, { epoch });
   if (!all.every(isSettled)) return "incomplete";
   items.update(epochKey(epoch), { ...row, committedAt: now });
   items.update(headKey, { ...head, committed: epoch });
@@ -75,12 +70,9 @@ export function isPrepared(
 
 /** I4: commits of one sink are in epoch order. */
 function assertInOrder(items: ItemReader, epoch: number, sink: string): void {
-  const head: Head = existing(items, headKey);
-  for (let earlier = head.committed + 1; earlier < epoch; earlier++)
-    invariant(
-      "I4",
-      units(items, earlier, sink).every(isSettled),
-      `epoch ${earlier} of this sink is not committed yet`,
-      { epoch, sink },
-    );
+  const head = existing(items, headKey);
+  for (let earlier = head.committed + 1; earlier < epoch; earlier++) {
+    const isDone = units(items, earlier, sink).every(isSettled);
+    invariant("I4", isDone, `epoch ${earlier} of sink ${sink} is not committed yet`, { epoch, sink });
+  }
 }

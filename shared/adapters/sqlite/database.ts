@@ -16,11 +16,11 @@ const busyTimeoutMs = 10_000;
 export function openDatabase(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs });
   try {
+    database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON");
     if (!isLedger(database, file)) {
       useWriteAheadLog(database);
       create(database, file);
     }
-    database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON");
     return database;
   } catch (error) {
     database.close();
@@ -30,19 +30,15 @@ export function openDatabase(file: string): DatabaseSync {
 
 /** False: the file is empty, new. Throws for a file of somebody else. */
 function isLedger(database: DatabaseSync, file: string): boolean {
-  const id = pragma(database, "application_id");
-  const version = pragma(database, "user_version");
+  const id = numberOf(database, "PRAGMA application_id");
+  const version = numberOf(database, "PRAGMA user_version");
   if (id === applicationId && version === format) return true;
-  if (id === applicationId)
-    throw new UsageError(
-      "ledger-format",
-      `The ledger ${file} has format ${version}; this version of epochflow reads ${format}`,
-      {
-        wayOut: "Use the version of epochflow that made it.",
-        place: { file },
-      },
-    );
-  const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
+  if (id === applicationId) {
+    const wayOut = "Use the version of epochflow that made it.";
+    const message = `The ledger ${file} has format ${version}; this version of epochflow reads ${format}`;
+    throw new UsageError("ledger-format", message, { wayOut, place: { file } });
+  }
+  const tables = numberOf(database, "SELECT count(*) FROM sqlite_schema");
   if (id === 0 && version === 0 && tables === 0) return false;
   throw new LossError("ledger-foreign", `${file} is a SQLite database, but not a ledger of epochflow`, {
     wayOut: "Choose another state folder, or move the file away.",
@@ -65,7 +61,7 @@ function useWriteAheadLog(database: DatabaseSync): void {
 }
 
 function create(database: DatabaseSync, file: string): void {
-  database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; BEGIN IMMEDIATE");
+  database.exec("BEGIN IMMEDIATE");
   if (!isLedger(database, file))
     database.exec(`
       CREATE TABLE item (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) STRICT;
@@ -75,6 +71,6 @@ function create(database: DatabaseSync, file: string): void {
   database.exec("COMMIT");
 }
 
-function pragma(database: DatabaseSync, name: "application_id" | "user_version"): number {
-  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+function numberOf(database: DatabaseSync, query: string): number {
+  return Number(Object.values(database.prepare(query).get() ?? {})[0]);
 }

@@ -31,7 +31,7 @@ function sqliteItems(file: string): ItemStore {
     read: (work) => named(() => items.transaction("BEGIN", () => work(items))),
     // IMMEDIATE: the lock comes first, so that what is read stays true until it is written.
     write: (work) => named(() => items.transaction("BEGIN IMMEDIATE", () => work(items))),
-    close: () => named(() => database.close()),
+    close: () => named(() => database.isOpen && database.close()),
   };
 }
 

@@ -11,7 +11,12 @@ export function coordinationSuite(check: Check): void {
     assert.equal(await ledger.grant({ owner: null, run: 0 }), null);
     assert.equal(await ledger.grant({ owner: 1, run: 1 }), 2);
     await ledger.release(2, 0);
-    assert.equal(await ledger.grant({ owner: 1, run: 1 }), null);
+    for (const stale of [
+      { owner: 1, run: 1 },
+      { owner: 2, run: 2 },
+      { owner: null, run: 0 },
+    ])
+      assert.equal(await ledger.grant(stale), null);
     assert.equal(await ledger.grant({ owner: null, run: 2 }), 3);
   });
 

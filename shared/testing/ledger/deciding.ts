@@ -20,7 +20,14 @@ export function decidingSuite(check: Check): void {
     const id = await planned(ledger, 1);
     const before = await ledger.epoch(1);
     await ledger.ack(id, ackOf("one"));
-    const units = [unitOf("z"), unitOf("a"), unitOf("a", "other"), unitOf("0-#/ü")];
+    const units = [
+      unitOf("z"),
+      unitOf("a"),
+      unitOf("a", "other"),
+      unitOf("0-#/ü"),
+      unitOf("b#c", "a"),
+      unitOf("c", "a#b"),
+    ];
     const decision = await decisionOf(ledger, 1, { units });
     assert.deepEqual(await ledger.units(1), []);
     assert.equal(await ledger.decide(id, { decision, units, ackCount: 1 }), "decided");
@@ -92,7 +99,7 @@ export function decidingSuite(check: Check): void {
     await refused("I1", { partitions: [{ ...right.partitions[0], position: 19 }] });
     await refused("I1", { partitions: [] });
     await refused("I4", { unitCount: 2 });
-    await refused("I4", {}, [unitOf("0"), unitOf("0")]);
+    await refused("I4", { unitCount: 2 }, [unitOf("0"), unitOf("0")]);
     await refused("I4", { sinks: ["other"] });
     await refused("I4", { previous: { "out/0": 1 } });
     await refused("I4", { unitCount: 0, sinks: [], previous: {} }, []);

@@ -11,6 +11,14 @@ export function planningSuite(check: Check): void {
     assert.deepEqual(await (await another()).open({ ...first, uid: "other" }), head);
   });
 
+  check("a connection is closed twice without harm, and others go on", async (ledger, another) => {
+    const other = await another();
+    await ledger.open(first);
+    await other.close();
+    await other.close();
+    assert.equal((await ledger.increment(null)).sequence, 1);
+  });
+
   check("verbs on a ledger that was never opened are a loss", async (ledger) => {
     await assert.rejects(ledger.wake(), { code: "ledger-missing", kind: "loss" });
     await assert.rejects(ledger.plan(planWrite(1)), { code: "ledger-missing" });

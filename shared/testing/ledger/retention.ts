@@ -26,6 +26,8 @@ export function retentionSuite(check: Check): void {
     await begin(ledger);
     for (let epoch = 1; epoch <= 2; epoch++) await committed(ledger, epoch);
     for (const name of ["a", "b", "a"]) await ledger.pin(1, name);
+    const row = await ledger.epoch(1);
+    assert.deepEqual(row?.status === "decided" && row.pins, ["a", "b"]);
     await ledger.unpin(1, "a");
     await ledger.unpin(1, "unknown");
     assert.equal(await ledger.drop(1), "pinned");
@@ -89,8 +91,7 @@ export function retentionSuite(check: Check): void {
     for (let epoch = 1; epoch <= 5; epoch++) await committed(ledger, epoch);
     await ledger.pin(2, "save");
     for (const epoch of [1, 2, 4, 5]) await ledger.drop(epoch);
-    const keep = { detailsFrom: 4, epochsFrom: 4 };
-    await ledger.trim(keep);
+    await ledger.trim({ detailsFrom: 6, epochsFrom: 4 });
     const numbers = async () => (await ledger.epochs({ from: 0, to: 9 })).map((one) => one.epoch);
     assert.deepEqual(await numbers(), [2, 3, 4, 5]);
     assert.equal(await ledger.pin(1, "late"), "missing");

@@ -1,0 +1,292 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { UsageError, UserCodeError } from "../errors.ts";
+import { files } from "../pipeline/connectors/files.ts";
+import { text } from "../pipeline/decoders/text.ts";
+import { describe } from "../pipeline/describe.ts";
+import type { Definition } from "../pipeline/graph.ts";
+import { deadLetter, type PipelineOptions, pipeline } from "../pipeline/pipeline.ts";
+import type { Key, RecordMetadata } from "../pipeline/topology.ts";
+import { sliding, tumbling } from "../pipeline/windows.ts";
+import { count } from "./aggregates.ts";
+import { SourceStage } from "./source-stage.ts";
+import { batchOf, type TestRecord } from "./test-support.ts";
+
+const sink = files.sink({ path: "out" });
+const rejected = deadLetter(files.sink({ path: "rejected" }));
+
+function lines(onError: NonNullable<PipelineOptions["onError"]> = "fail", timestamp?: (value: string) => number) {
+  return pipeline("test", { onError }).from(
+    files.source({ path: "in", value: text(), ...(timestamp && { timestamp }) }),
+  );
+}
+
+interface Run {
+  rows: Record<string, unknown[]>;
+  stage: SourceStage;
+}
+
+function run(definition: Definition, records: readonly (string | TestRecord)[], watermark: number | null = null): Run {
+  const rows: Record<string, unknown[]> = {};
+  const stage = new SourceStage({
+    topology: describe(definition),
+    watermark,
+    processingTime: 77,
+    write: (id, written) => {
+      rows[id] = [...(rows[id] ?? []), ...written];
+    },
+  });
+  stage.begin("file");
+  const given = records.map((record) => (typeof record === "string" ? { value: record } : record));
+  stage.process(batchOf(given, 100));
+  stage.end();
+  return { rows, stage };
+}
+
+test("runs map, filter and flatMap, and branches, in order", () => {
+  const stream = lines()
+    .flatMap((line) => line.split(" "))
+    .filter((word) => word !== "b");
+  stream.map((word) => word.toUpperCase()).to(sink, { id: "upper" });
+  const { rows, stage } = run(stream.to(sink, { id: "plain" }), ["a b", "", "c"]);
+  assert.deepEqual(rows, { upper: ["A", "", "C"], plain: ["a", "", "c"] });
+  assert.equal(stage.counts.records, 3);
+  assert.equal(stage.counts.bytes, 4);
+  assert.deepEqual(stage.counts.rows, { upper: 3, plain: 3 });
+});
+
+test("a sink has its rows for itself", () => {
+  const written: unknown[][] = [];
+  const stream = lines();
+  stream.to(sink, { id: "one" });
+  const topology = describe(stream.to(sink, { id: "two" }));
+  const write = (_: string, rows: unknown[]) => written.push(rows.splice(0));
+  const stage = new SourceStage({ topology, watermark: null, processingTime: 0, write });
+  stage.process(batchOf([{ value: "a" }]));
+  assert.deepEqual(written, [["a"], ["a"]]);
+});
+
+test("flatMap takes any iterable but a string, and all or none of it", () => {
+  const make: Record<string, () => Iterable<string>> = {
+    set: () => new Set(["x", "y"]),
+    generator: function* () {
+      yield "z";
+    },
+    broken: function* () {
+      yield "half";
+      throw new Error("broken");
+    },
+    text: () => "text",
+    nothing: () => undefined as never,
+    promise: () => Promise.resolve(["p"]) as never,
+    promises: () => [Promise.reject(new Error("unheard"))] as never,
+  };
+  const { rows } = run(
+    lines(rejected)
+      .flatMap((name) => make[name]!())
+      .to(sink, { id: "out" }),
+    Object.keys(make),
+  );
+  assert.deepEqual(rows.out, ["x", "y", "z"]);
+  assert.deepEqual(
+    rows["dead-letter"]?.map((row) => [
+      (row as { value: string }).value,
+      (row as { error: string }).error.slice(0, 33),
+    ]),
+    [
+      ["broken", "broken"],
+      ["text", "a flatMap must return an array or"],
+      ["nothing", "a flatMap must return an array or"],
+      ["promise", "the function returned a promise, "],
+      ["promises", "the function returned a promise, "],
+    ],
+  );
+});
+
+test("under fail the error names pipeline, operator, partition and offset, and keeps its cause", () => {
+  const cause = new Error("boom");
+  const stream = lines().map((line) => {
+    if (line === "bad") throw cause;
+    return line;
+  });
+  assert.throws(
+    () => run(stream.to(sink), ["good", "bad", "good"]),
+    (error) => {
+      assert.ok(error instanceof UserCodeError);
+      assert.equal(error.code, "function-failed");
+      assert.equal(error.cause, cause);
+      assert.equal(
+        error.message,
+        'Operator "map-1" of pipeline "test" failed on the record at offset 110 of "file": boom',
+      );
+      assert.deepEqual(error.place, { pipeline: "test", operator: "map-1", partition: "file", offset: 110 });
+      return true;
+    },
+  );
+});
+
+test("under skip and deadLetter the others go on, and dead letters come in the order of records", () => {
+  const definition = (onError: PipelineOptions["onError"]) =>
+    lines(onError)
+      .map((line) => JSON.parse(line) as number)
+      .filter((value) => {
+        if (value === 2) throw new Error("two");
+        return true;
+      })
+      .to(sink, { id: "out" });
+  const records = ["1", "2", "?", { value: Uint8Array.of(0x31, 0xff) }, { value: null }, "3"];
+  const skip = run(definition("skip"), records);
+  assert.deepEqual(skip.rows, { out: [1, 3] });
+  assert.equal(skip.stage.counts.skipped, 4);
+  const { rows, stage } = run(definition(rejected), records);
+  assert.deepEqual(rows.out, [1, 3]);
+  assert.equal(stage.counts.deadLettered, 4);
+  assert.deepEqual(
+    rows["dead-letter"]?.map((row) => ({ ...(row as object), error: undefined })),
+    [
+      { error: undefined, operator: "filter-1", partition: "file", offset: 110, value: "2" },
+      { error: undefined, operator: "map-1", partition: "file", offset: 120, value: "?" },
+      { error: undefined, operator: "source-1", partition: "file", offset: 130, value: "base64:Mf8=" },
+      { error: undefined, operator: "source-1", partition: "file", offset: 140, value: null },
+    ],
+  );
+});
+
+test("promises are refused everywhere", () => {
+  const later = async () => true as never;
+  const keyed = (apply: (value: string) => Key) =>
+    lines().keyBy(apply).window(tumbling(10)).aggregate({ n: count() }).to(sink);
+  const definitions: Definition[] = [
+    lines()
+      .map(later)
+      .map((value) => value)
+      .to(sink),
+    lines().filter(later).to(sink),
+    lines().flatMap(later).to(sink),
+    keyed(later),
+    lines("fail", later).to(sink),
+  ];
+  for (const definition of definitions) {
+    assert.throws(
+      () => run(definition, ["x"]),
+      (error) => error instanceof UserCodeError && error.code === "asynchronous-function",
+    );
+  }
+});
+
+test("a wrong pipeline is not skipped", () => {
+  const stream = lines("skip").map(() => {
+    throw new UsageError("async-validator", "no");
+  });
+  assert.throws(() => run(stream.to(sink), ["x"]), UsageError);
+});
+
+test("metadata goes to functions that ask for it, and stays what it was", () => {
+  const kept: RecordMetadata[] = [];
+  const stream = lines()
+    .map((value, metadata) => {
+      kept.push(metadata);
+      return value;
+    })
+    .map((...all: unknown[]) => all.length)
+    .filter((value) => value === 2);
+  const { rows } = run(stream.to(sink, { id: "out" }), [
+    { value: "a", timestamp: 5, key: "k", headers: { trace: "t" } },
+    { value: "b", timestamp: 6 },
+  ]);
+  assert.deepEqual(rows.out, [2, 2]);
+  assert.deepEqual(kept, [
+    { key: "k", headers: { trace: "t" }, timestamp: 5, partition: "file", offset: 100 },
+    { key: undefined, headers: {}, timestamp: 6, partition: "file", offset: 110 },
+  ]);
+});
+
+test("event time comes from the value, or the source, or the plan", () => {
+  const stampOf = (value: string) => Number(value);
+  const times = (definition: Definition, records: (string | TestRecord)[]) => {
+    const { stage } = run(definition, records);
+    return stage.maxEventTimes.get("file");
+  };
+  assert.equal(times(lines("fail", stampOf).to(sink), ["5", "9.9", "7"]), 9);
+  assert.equal(times(lines().to(sink), [{ value: "a", timestamp: 3 }]), 3);
+  assert.equal(times(lines().to(sink), ["a"]), 77);
+  assert.equal(times(lines("skip", stampOf).to(sink), ["x", "1e16"]), undefined);
+  for (const time of [
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    9e15,
+    "5" as never,
+    undefined as never,
+    new Date(5) as never,
+  ]) {
+    assert.throws(
+      () => run(lines("fail", () => time).to(sink), ["x"]),
+      (error) => error instanceof UserCodeError && error.code === "invalid-timestamp",
+    );
+  }
+});
+
+test("what is no key is an onError of keyBy", () => {
+  const bad: unknown[] = [{}, null, undefined, Number.NaN, "\ud800", [[1]], ["a", {}]];
+  const definition = lines(rejected)
+    .keyBy((line) => bad[Number(line)] as string)
+    .window(sliding({ size: 10, every: 5 }))
+    .aggregate({ n: count() })
+    .to(sink);
+  const { rows, stage } = run(definition, Object.keys(bad));
+  assert.equal(stage.counts.deadLettered, bad.length);
+  assert.ok(rows["dead-letter"]?.every((row) => (row as { operator: string }).operator === "key-by-1"));
+});
+
+test("late rows come in the order of records, each once per window that it missed", () => {
+  const definition = lines()
+    .keyBy((value) => value)
+    .window(sliding({ size: 20, every: 10 }), { allowedLateness: 5, late: files.sink({ path: "late" }), id: "w" })
+    .aggregate({ n: count() })
+    .to(sink);
+  const records = [
+    { value: "a", timestamp: 5 },
+    { value: "b", timestamp: 6 },
+    { value: "c", timestamp: 19 },
+    { value: "d", timestamp: 20 },
+  ];
+  const late = (value: string, timestamp: number, windowStart: number) => ({
+    key: value,
+    value,
+    timestamp,
+    windowStart,
+    windowEnd: windowStart + 20,
+  });
+  const { rows, stage } = run(definition, records, 25);
+  const [rowsOfLate] = Object.values(rows);
+  assert.deepEqual(rowsOfLate, [
+    late("a", 5, -10),
+    late("a", 5, 0),
+    late("b", 6, -10),
+    late("b", 6, 0),
+    late("c", 19, 0),
+  ]);
+  assert.equal(stage.counts.late, 5);
+});
+
+test("says what runs, once per operator and batch", () => {
+  const log: unknown[] = [];
+  const topology = describe(
+    lines()
+      .map((value) => value)
+      .to(sink),
+  );
+  const stage = new SourceStage({
+    topology,
+    watermark: null,
+    processingTime: 0,
+    write: () => {},
+    running: (...what) => log.push(what),
+  });
+  stage.begin("file");
+  stage.process(batchOf([{ value: "a" }, { value: "b" }], 40));
+  assert.deepEqual(log, [
+    ["source-1", "file", 40],
+    ["map-1", "file", 40],
+  ]);
+});

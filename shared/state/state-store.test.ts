@@ -1,0 +1,282 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { ChainRun } from "../epoch/epoch.ts";
+import { LossError, UserCodeError } from "../errors.ts";
+import { aggregate, count } from "../operators/aggregates.ts";
+import { shares, TestObjects } from "../operators/test-support.ts";
+import { files } from "../pipeline/connectors/files.ts";
+import { text } from "../pipeline/decoders/text.ts";
+import { describe } from "../pipeline/describe.ts";
+import { pipeline } from "../pipeline/pipeline.ts";
+import type { Topology } from "../pipeline/topology.ts";
+import { tumbling } from "../pipeline/windows.ts";
+import { ByteWriter } from "./bytes.ts";
+import { decodeKey, encodeKey, hashKey, keyGroupOf } from "./key-codec.ts";
+import { KeyTable } from "./key-table.ts";
+import type { GroupRange, StageState } from "./stage-state.ts";
+import { StateStore } from "./state-store.ts";
+
+const keyGroups = 8;
+
+function makeTopology(): Topology {
+  const keyed = pipeline("test", { keyGroups })
+    .from(files.source({ path: "in", value: text() }))
+    .keyBy((value) => value);
+  const last = aggregate<unknown, unknown, unknown>({
+    init: () => null,
+    add: (_, value) => value,
+    merge: (_, other) => other,
+    result: (value) => value,
+  });
+  const sink = files.sink({ path: "out" });
+  keyed.window(tumbling(10), { id: "one" }).aggregate({ count: count(), last }).to(sink);
+  const two = keyed.window(tumbling(10), { id: "two" }).aggregate({ count: count() });
+  return describe(two.to(sink));
+}
+
+const topology = makeTopology();
+
+/** One change of the state: sets an entry, or removes a window. */
+type Change = { operator: string; start: number; key?: string; value: number };
+
+function apply(state: StageState, change: Change): void {
+  const operator = state.operator(change.operator);
+  if (change.key === undefined) {
+    state.remove(operator, change.start);
+    return;
+  }
+  const writer = new ByteWriter();
+  encodeKey(writer, change.key);
+  const keys = new KeyTable();
+  const hash = hashKey(writer.bytes, 0, writer.length);
+  const group = keyGroupOf(hash, keyGroups);
+  if (group < state.groups.from || group >= state.groups.to) return;
+  keys.locate(hash, writer.bytes, 0, writer.length);
+  const window = state.window(operator, change.start);
+  const [number] = window.touch(keys);
+  window.columns[0]![number!] = change.value;
+  if (window.columns[1] !== undefined) window.columns[1][number!] = { value: `v${change.value}` };
+}
+
+type Model = Map<string, number>;
+
+function applyToModel(model: Model, { operator, start, key, value }: Change): void {
+  if (key !== undefined) model.set(JSON.stringify([operator, start, key]), value);
+  else for (const id of [...model.keys()]) if (id.startsWith(`["${operator}",${start},`)) model.delete(id);
+}
+
+function contents(state: StageState): Model {
+  const model: Model = new Map();
+  for (const { node, windows } of state.operators) {
+    for (const [start, { keys, columns }] of windows) {
+      for (let number = 0; number < keys.count; number++) {
+        const key = decodeKey(keys.bytes, keys.ends[number]!, keys.ends[number + 1]!);
+        const value = columns[0]![number] as number;
+        if (columns[1] !== undefined) assert.deepEqual(columns[1][number], { value: `v${value}` });
+        model.set(JSON.stringify([node.id, start, key]), value);
+      }
+    }
+  }
+  return model;
+}
+
+function sorted(model: Model): [string, number][] {
+  return [...model].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const change = fc.record<Change, "operator" | "start" | "value">(
+  {
+    operator: fc.constantFrom("one", "two"),
+    start: fc.constantFrom(-10, 0, 10),
+    key: fc.integer({ min: 0, max: 25 }).map((number) => `key-${number}`),
+    value: fc.nat(100),
+  },
+  { requiredKeys: ["operator", "start", "value"] },
+);
+/** Removing whole windows as often as setting entries would leave little to test. */
+const changes = fc.array(
+  fc.oneof({ weight: 1, arbitrary: change }, { weight: 9, arbitrary: change.filter(({ key }) => key !== undefined) }),
+  {
+    maxLength: 12,
+  },
+);
+const epochs = fc.array(
+  fc.record({ changes, tasks: fc.integer({ min: 1, max: 3 }), worker: fc.nat(1), undecided: fc.boolean() }),
+  {
+    minLength: 1,
+    maxLength: 25,
+  },
+);
+
+test("any history of epochs, tasks, workers and failed attempts gives the state of a plain Map", async () => {
+  await fc.assert(
+    fc.asyncProperty(epochs, async (list) => {
+      const objects = new TestObjects();
+      const workers = [new StateStore(objects), new StateStore(objects)];
+      const model: Model = new Map();
+      let chains: ChainRun[] = [];
+      for (const [epoch, { changes, tasks, worker, undecided }] of list.entries()) {
+        const run = async (attempt: number) => {
+          const next: ChainRun[] = [];
+          for (const [task, groups] of shares(keyGroups, tasks).entries()) {
+            const store = workers[(worker + task) % 2]!;
+            const state = await store.load("p/uid", topology, 1, groups, chains);
+            for (const one of changes) apply(state, one);
+            next.push(...(await store.save(state, `e${epoch}-a${attempt}-t${task}`)));
+          }
+          return next;
+        };
+        // What an attempt wrote that was not decided must not be seen by the next one, warm or cold.
+        if (undecided) await run(0);
+        chains = await run(1);
+        for (const one of changes) applyToModel(model, one);
+        assert.ok(chains.every((chain) => chain.objects.length <= 8));
+        const cold = await new StateStore(objects).load("p/uid", topology, 1, { from: 0, to: keyGroups }, chains);
+        assert.deepEqual(sorted(contents(cold)), sorted(model));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+async function saved(
+  list: readonly Change[][],
+  objects = new TestObjects(),
+): Promise<{ objects: TestObjects; chains: ChainRun[] }> {
+  const store = new StateStore(objects);
+  let chains: ChainRun[] = [];
+  for (const [epoch, changes] of list.entries()) {
+    const state = await store.load("p", topology, 1, { from: 0, to: keyGroups }, chains);
+    for (const one of changes) apply(state, one);
+    chains = await store.save(state, `object-${epoch}`);
+  }
+  return { objects, chains };
+}
+
+const set = (key: string, value = 1, start = 0): Change => ({ operator: "one", start, key, value });
+const everyKey = Array.from({ length: 40 }, (_, at) => set(`key-${at}`));
+
+test("equal state makes equal bytes, whatever order it came in", async () => {
+  const [a, b] = await Promise.all([saved([everyKey]), saved([everyKey.toReversed()])]);
+  assert.deepEqual(a.objects.objects, b.objects.objects);
+});
+
+test("a delta is what changed, and nothing writes nothing", async () => {
+  const { objects, chains } = await saved([everyKey, [set("key-1", 2)], [], [set("key-1", 3)]]);
+  assert.deepEqual([...objects.objects.keys()], ["object-0", "object-1", "object-3"]);
+  assert.ok(objects.objects.get("object-1")!.length < objects.objects.get("object-0")!.length / 2);
+  const longest = chains.filter((chain) => chain.objects.length > 1);
+  assert.deepEqual(
+    longest.map(({ objects }) => objects),
+    [["object-0", "object-1", "object-3"]],
+  );
+  assert.equal(longest[0]!.to - longest[0]!.from, 1);
+});
+
+test("a long chain is compacted into one object, which is then enough", async () => {
+  const many = Array.from({ length: 200 }, (_, at) => set(`key-${at}`));
+  const { objects, chains } = await saved([many, ...Array.from({ length: 8 }, (_, at) => [set("key-1", at + 2)])]);
+  const chain = chains.find(({ objects }) => objects.includes("object-8"))!;
+  assert.deepEqual(chain.objects, ["object-8"]);
+  for (const key of [...objects.objects.keys()].filter((key) => key !== "object-8")) await objects.delete([key]);
+  const state = await new StateStore(objects).load("p", topology, 1, { from: chain.from, to: chain.to }, chains);
+  assert.equal(contents(state).get('["one",0,"key-1"]'), 9);
+});
+
+test("deltas that outweigh their base are compacted", async () => {
+  const long = "k".repeat(100);
+  const { chains } = await saved([[set(long, 0)], [set(long, 1)], [set(long, 2)], [set(long, 3)]]);
+  assert.deepEqual(
+    chains.map(({ objects }) => objects).filter((objects) => objects.length > 0),
+    [["object-3"]],
+  );
+});
+
+test("key groups without state have no objects", async () => {
+  const remove = { operator: "one", start: 0, value: 0 };
+  const { objects, chains } = await saved([everyKey, [remove]]);
+  assert.deepEqual(chains, [{ from: 0, to: keyGroups, objects: [] }]);
+  assert.deepEqual([...objects.objects.keys()], ["object-0"]);
+});
+
+test("warm state is used only for the chain that it was written to, and only once", async () => {
+  const { objects, chains } = await saved([everyKey]);
+  const store = new StateStore(objects);
+  const all: GroupRange = { from: 0, to: keyGroups };
+  const reads = async (groups: GroupRange, wanted: readonly ChainRun[]) => {
+    const before = objects.bytesRead;
+    const state = await store.load("p", topology, 1, groups, wanted);
+    return { state, bytes: objects.bytesRead - before };
+  };
+  const first = await reads(all, chains);
+  assert.ok(first.bytes > 0);
+  const twin = await reads(all, chains);
+  assert.ok(twin.bytes > 0 && twin.state !== first.state, "the first task still has it");
+  await store.save(first.state, "unused");
+  assert.equal((await reads(all, chains)).bytes, 0);
+  await store.save(first.state, "unused");
+  const half = await reads({ from: 2, to: 5 }, chains);
+  assert.equal(half.bytes, 0, "part of it");
+  apply(half.state, set("key-1", 7));
+  for (const key of ["key-2", "key-3", "key-4", "key-5"]) apply(half.state, set(key, 7));
+  await store.save(half.state, "fenced");
+  const again = await reads({ from: 2, to: 5 }, chains);
+  assert.ok(again.bytes > 0, "what it has now is not what the ledger names");
+  assert.ok([...contents(again.state).values()].every((value) => value === 1));
+});
+
+test("a missing object is a loss that names it", async () => {
+  const { objects, chains } = await saved([everyKey, [set("key-1", 2)]]);
+  await objects.delete(["object-1"]);
+  await assert.rejects(
+    new StateStore(objects).load("p", topology, 1, { from: 0, to: keyGroups }, chains),
+    (error) =>
+      error instanceof LossError &&
+      error.code === "snapshot-missing" &&
+      error.message.includes('"object-1"') &&
+      error.wayOut !== undefined,
+  );
+});
+
+test("any byte flipped, and any end cut off, is a loss that names the object", async () => {
+  const { objects, chains } = await saved([everyKey.slice(0, 12), [set("key-1", 2)]]);
+  for (const [key, whole] of [...objects.objects]) {
+    for (let at = 0; at < whole.length; at++) {
+      const flipped = Uint8Array.from(whole);
+      flipped[at]! ^= 1 << (at % 8);
+      for (const damaged of [flipped, whole.subarray(0, at)]) {
+        objects.objects.set(key, damaged);
+        await assert.rejects(
+          new StateStore(objects).load("p", topology, 1, { from: 0, to: keyGroups }, chains),
+          (error) =>
+            error instanceof LossError && error.code === "snapshot-corrupt" && error.message.includes(`"${key}"`),
+          `${key} at ${at}`,
+        );
+      }
+    }
+    objects.objects.set(key, whole);
+  }
+});
+
+test("objects in the wrong order, or of another pipeline, are refused", async () => {
+  const { objects, chains } = await saved([everyKey, [set("key-1", 2)]]);
+  const { from, objects: chain } = chains.find(({ objects }) => objects.length === 2)!;
+  const load = (list: readonly string[], of = topology) =>
+    new StateStore(objects).load("p", of, 1, { from, to: from + 1 }, [{ from, to: from + 1, objects: list }]);
+  for (const list of [chain.toReversed(), chain.slice(1)]) {
+    await assert.rejects(load(list), (error) => error instanceof LossError && error.code === "snapshot-corrupt");
+  }
+  await assert.rejects(load(chain, { ...topology, keyGroups: keyGroups * 3 }), /another key group/);
+});
+
+test("an accumulator that is no data names its aggregate", async () => {
+  const store = new StateStore(new TestObjects());
+  const state = await store.load("p", topology, 1, { from: 0, to: keyGroups }, []);
+  apply(state, set("key-1"));
+  state.operator("one").windows.get(0)!.columns[1]![0] = () => 1;
+  await assert.rejects(
+    store.save(state, "object"),
+    (error) => error instanceof UserCodeError && /"last".*"one".*function/.test(error.message),
+  );
+});

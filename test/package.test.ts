@@ -1,0 +1,107 @@
+/** What `npm pack` makes, used as a stranger would: an empty folder, `npm init`, `npm install`, a pipeline, `npx epochflow run`. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "epochflow-package-"));
+const app = join(folder, "app");
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The Node that runs this test comes first, and nothing that `npm test` itself set may reach the other project. */
+const environment = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_)/i.test(name))),
+  PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+};
+
+async function run(cwd: string, command: string, ...args: string[]) {
+  return await promisify(execFile)(command, args, { cwd, env: environment, maxBuffer: 1 << 26 });
+}
+
+const pipeline = `
+import { count, files, parameter, pipeline, seconds, text, tumbling } from "epochflow";
+import { wordsOf } from "./words.ts";
+
+export default pipeline("words")
+  .from(files.source({ path: parameter("input"), value: text(), timestamp: (line) => Number.parseInt(line, 10) }))
+  .flatMap(wordsOf)
+  .keyBy((word) => word)
+  .window(tumbling(seconds(10)))
+  .aggregate({ count: count() })
+  .map(({ key, windowStart, count }) => ({ word: key, windowStart, count }))
+  .to(files.sink({ path: "out" }), { id: "counts" });
+`;
+
+/** Paths in the package. */
+let packed: string[];
+
+before(async () => {
+  const { stdout } = await run(root, "npm", "pack", "--json", "--pack-destination", folder);
+  // \`prepack\` may print before it.
+  const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf("[\n")));
+  packed = files.map((file: { path: string }) => file.path);
+  mkdirSync(app);
+  await run(app, "npm", "init", "-y");
+  await run(app, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund", join(folder, filename));
+  writeFileSync(join(app, "pipeline.ts"), pipeline);
+  writeFileSync(
+    join(app, "words.ts"),
+    'export const wordsOf = (line: string): string[] => line.split("\\t")[1]!.split(" ");\n',
+  );
+  writeFileSync(join(app, "lines.tsv"), "1000\ta b a\n2000\tb a\n12000\ta\n");
+});
+
+test("holds the compiled engine and what belongs to it, and nothing else", () => {
+  const expected = /^(package\.json|README\.md|LICENSE|cli\/bin\.mjs|dist\/.+\.(js|d\.ts|json))$/;
+  assert.deepEqual(
+    packed.filter((path) => !expected.test(path) || path.includes(".test.")),
+    [],
+  );
+  for (const path of ["LICENSE", "README.md", "dist/statemachines/checkpoint.asl.json", "dist/shared/index.d.ts"])
+    assert.ok(packed.includes(path), path);
+});
+
+test("runs a TypeScript pipeline from outside node_modules, in worker threads too", async () => {
+  await run(app, "npx", "epochflow", "run", "pipeline.ts", "--set", "input=lines.tsv", "--parallelism", "2");
+  const { stdout } = await run(app, "npx", "epochflow", "read", "out");
+  const rows = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    rows.sort((one, other) => one.windowStart - other.windowStart || (one.word < other.word ? -1 : 1)),
+    [
+      { word: "a", windowStart: 0, count: 3 },
+      { word: "b", windowStart: 0, count: 2 },
+      { word: "a", windowStart: 10_000, count: 1 },
+    ],
+  );
+});
+
+test("runs a pipeline from a program", async () => {
+  const program = `
+    import { readRows, run } from "epochflow/local";
+    const { outcome, outputs } = await run("pipeline.ts", { parameters: { input: "lines.tsv" }, state: "other-state" });
+    let rows = 0;
+    for await (const _ of readRows("out")) rows++;
+    console.log(outcome, Object.keys(outputs), rows);`;
+  rmSync(join(app, "out"), { recursive: true, force: true });
+  writeFileSync(join(app, "program.mjs"), program);
+  const { stdout } = await run(app, "node", "program.mjs");
+  assert.equal(stdout, "done [ 'counts' ] 3\n");
+});
+
+test("has declarations that TypeScript takes, strictly", async () => {
+  const wrong = pipeline.replace("(word) => word", "(word) => ({ word })");
+  writeFileSync(join(app, "wrong.ts"), wrong);
+  const nodeTypes = ["--types", "node", "--typeRoots", join(root, "node_modules/@types")];
+  const options = ["--noEmit", "--strict", "--module", "nodenext", "--allowImportingTsExtensions", ...nodeTypes];
+  const check = (file: string) => run(app, join(root, "node_modules/.bin/tsc"), ...options, file);
+  await check("pipeline.ts");
+  await assert.rejects(check("wrong.ts"), (error: { stdout: string }) => /wrong\.ts.*Key/s.test(error.stdout));
+});

@@ -1,0 +1,97 @@
+import type { Handlers } from "../../local/machine.ts";
+import type { Internals } from "../../local/session.ts";
+import type { Engine } from "../../shared/epoch/engine.ts";
+import { Counter } from "./faults.ts";
+
+/** When a function of the state machine, which Lambda may invoke twice, is invoked a second time, with the same input. */
+export const ways = [
+  "at once, and the first answer counts",
+  "at once, and the second answer counts",
+  "again after the next call",
+  "again when all is committed and collected",
+  "again in the next process",
+] as const;
+export type Way = (typeof ways)[number];
+
+export interface Invocation {
+  /** The state of the machine. */
+  readonly state: string;
+  /** The n-th time, from 1. */
+  readonly ordinal: number;
+}
+
+/** Counts the calls of each state's function. */
+export function countingStates(counter: Counter): Internals {
+  const count = (state: string, handler: Handlers[string]) => (input: never) => {
+    counter.next(state);
+    return handler(input);
+  };
+  return { handlers: (handlers) => mapHandlers(handlers, count) };
+}
+
+/** One invocation that is made twice. */
+export class Doubling {
+  readonly #target: Invocation;
+  readonly #way: Way;
+  readonly #counter = new Counter();
+  readonly #collect: (engine: Engine) => Promise<unknown>;
+  #engine: Engine | undefined;
+  #again: ((handlers: Handlers) => Promise<unknown>) | undefined;
+
+  /** @param collect what happens when all is committed, before an old invocation comes again */
+  constructor(target: Invocation, way: Way, collect: (engine: Engine) => Promise<unknown>) {
+    this.#target = target;
+    this.#way = way;
+    this.#collect = collect;
+  }
+
+  get process(): Internals {
+    return {
+      engine: (engine) => {
+        this.#engine = engine;
+        return engine;
+      },
+      handlers: (handlers) =>
+        mapHandlers(handlers, (state, handler) => (input) => this.#invoke(handlers, state, handler, input)),
+    };
+  }
+
+  get nextProcess(): Internals {
+    const first = (handlers: Handlers) => async (input: never) => {
+      await this.#repeat(handlers);
+      return await handlers.Plan!(input);
+    };
+    return { handlers: (handlers) => ({ ...handlers, Plan: first(handlers) }) };
+  }
+
+  async #invoke(handlers: Handlers, state: string, handler: Handlers[string], input: never): Promise<unknown> {
+    const isTarget = this.#counter.next(state) === this.#target.ordinal && state === this.#target.state;
+    if (isTarget && this.#way.startsWith("at once")) {
+      const both = await Promise.all([handler(input), handler(input)]);
+      return both[this.#way.endsWith("first answer counts") ? 0 : 1];
+    }
+    const answer = await handler(input);
+    if (this.#way === "again after the next call") await this.#repeat(handlers);
+    if (state === "Plan" && isEnd(answer) && this.#way === "again when all is committed and collected") {
+      await this.#collect(this.#engine!);
+      await this.#repeat(handlers);
+    }
+    if (isTarget) this.#again = (later) => later[state]!(input);
+    return answer;
+  }
+
+  async #repeat(handlers: Handlers): Promise<void> {
+    const again = this.#again;
+    this.#again = undefined;
+    await again?.(handlers);
+  }
+}
+
+const isEnd = (answer: unknown): boolean => (answer as { action?: string }).action === "end";
+
+export function mapHandlers(
+  handlers: Handlers,
+  map: (state: string, handler: Handlers[string]) => Handlers[string],
+): Handlers {
+  return Object.fromEntries(Object.entries(handlers).map(([state, handler]) => [state, map(state, handler)]));
+}
