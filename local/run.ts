@@ -1,5 +1,6 @@
-import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { makeFolder } from "../shared/adapters/filesystem/durable.ts";
+import { fileSystemError } from "../shared/adapters/filesystem/errors.ts";
 import { LeaseLock } from "../shared/adapters/sqlite/lease-lock.ts";
 import { systemClock } from "../shared/adapters/system/clock.ts";
 import { EpochflowError, UsageError } from "../shared/errors.ts";
@@ -54,7 +55,9 @@ export async function runWith(
       : { topology: describe(pipeline), codeDigest: codeDigestOfEngine(), url: undefined };
   const topology = bind(loaded.topology, options.parameters ?? {});
   const state = resolve(options.state ?? join(".epochflow", topology.name));
-  mkdirSync(state, { recursive: true });
+  await makeFolder(state).catch((error) => {
+    throw fileSystemError(error, "make the state", state);
+  });
   const lock = await acquire(statePaths(state).lease, options);
   if (!lock) return inUse(topology, state);
   try {

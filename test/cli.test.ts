@@ -8,7 +8,8 @@ import { describe, type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openLedger, statePaths } from "../local/compose.ts";
-import { cliIn, startNode } from "./support/cli.ts";
+import type { Ledger } from "../shared/ports/ledger.ts";
+import { cliIn, type Started, startCli } from "./support/cli.ts";
 import { folderOf } from "./support/folder.ts";
 
 const launcher = fileURLToPath(new URL("../cli/bin.mjs", import.meta.url));
@@ -65,17 +66,22 @@ function project(context: TestContext, input = lines(0, 120)) {
     rows: async () => (await run("read", "out")).stdout.trimEnd().split("\n").sort(),
     /** A run with so many epochs that it lasts; resolves when the first of them is committed. */
     startLongRun: async () => {
-      const { child, finished } = startNode([launcher, "run", "words.ts", "--epoch-records", "1"], { cwd });
-      await firstEpoch(join(cwd, ".epochflow/words"));
-      return { kill: (signal: NodeJS.Signals) => child.kill(signal), finished };
+      const started = startCli(["run", "words.ts", "--epoch-records", "1"], { cwd });
+      await watch(started, join(cwd, ".epochflow/words"), async (ledger) => (await ledger.head())!.committed > 0);
+      return started;
     },
   };
 }
 
-async function firstEpoch(state: string): Promise<void> {
-  while (!existsSync(statePaths(state).ledger)) await setTimeout(20);
+/** Waits until something is true of the ledger of a run, which must not end before. */
+async function watch({ child, finished }: Started, state: string, until: (ledger: Ledger) => Promise<boolean>) {
+  const pause = async () => {
+    if (child.exitCode !== null) throw new Error(`The run has ended: ${(await finished).stderr}`);
+    await setTimeout(20);
+  };
+  while (!existsSync(statePaths(state).ledger)) await pause();
   const ledger = await openLedger(state);
-  while (((await ledger.head())?.committed ?? 0) === 0) await setTimeout(20);
+  while ((await ledger.head()) === undefined || !(await until(ledger))) await pause();
   await ledger.close();
 }
 
@@ -147,10 +153,9 @@ test("an input that is not there: 2, and the nearest one is named", async (conte
   assert.match(stderr, /im\.txt.*Did you mean ".*in\.txt"\?/);
 });
 
-test("stacks come with EPOCHFLOW_DEBUG=1", (context) => {
+test("stacks come with EPOCHFLOW_DEBUG=1", async (context) => {
   const { cwd } = project(context);
-  const env = { ...process.env, EPOCHFLOW_DEBUG: "1" };
-  const { stderr } = spawnSync(process.execPath, [launcher, "run", "x.ts"], { cwd, env, encoding: "utf8" });
+  const { stderr } = await startCli(["run", "x.ts"], { cwd, env: { EPOCHFLOW_DEBUG: "1" } }).finished;
   assert.match(stderr, /^error: .*\n +at /s);
 });
 
@@ -230,7 +235,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   test(`${signal} ends a run after its epoch with 130, and the next run goes on`, async (context) => {
     const { run, rows, startLongRun } = project(context, longInput);
     const long = await startLongRun();
-    long.kill(signal);
+    long.child.kill(signal);
     const { code, stderr } = await long.finished;
     assert.equal(code, 130, stderr);
     assert.match(stderr, /Ending after the running epoch.*Interrupted\./s);
@@ -242,17 +247,20 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-test("a second Ctrl-C ends a run at once, and loses nothing", async (context) => {
-  const { run, rows, startLongRun } = project(context, longInput);
-  const long = await startLongRun();
-  // The epoch cannot end, so that the first one alone would never do.
-  long.kill("SIGINT");
+test("a second Ctrl-C ends a run at once, though its epoch never would, and loses nothing", async (context) => {
+  const { run, rows, cwd } = project(context, `${lines(0, 60)}60 bad\n`);
+  writeFileSync(join(cwd, "words.ts"), wordsByMinute.replace("throw new TypeError", "for (;;);"));
+  const endless = startCli(["run", "words.ts"], { cwd });
+  await watch(endless, join(cwd, ".epochflow/words"), async (ledger) => (await ledger.epoch(1)) !== undefined);
+  endless.child.kill("SIGINT");
+  // Signals closer together than this are one keystroke.
   await setTimeout(300);
-  long.kill("SIGINT");
-  const { code } = await long.finished;
-  assert.equal(code, 130);
+  assert.equal(endless.child.exitCode, null);
+  endless.child.kill("SIGINT");
+  assert.equal((await endless.finished).code, 130);
+  writeFileSync(join(cwd, "words.ts"), wordsByMinute.replace('word === "bad"', "false"));
   assert.equal((await run("run", "words.ts")).code, 0);
-  assert.deepEqual(await rows(), rowsOf(20));
+  assert.equal((await rows()).length, 4);
 });
 
 test("of two processes on a state one leaves with 3, or waits; reset does not disturb it", async (context) => {
@@ -264,7 +272,7 @@ test("of two processes on a state one leaves with 3, or waits; reset does not di
   assert.equal((await run("reset", "words.ts", "--yes")).code, 3);
   assert.match((await run("status")).stdout, /^process +at work/m);
   const waiting = run("run", "words.ts", "--wait");
-  long.kill("SIGINT");
+  long.child.kill("SIGINT");
   assert.equal((await long.finished).code, 130);
   const { code, stderr } = await waiting;
   assert.equal(code, 0, stderr);
@@ -299,7 +307,7 @@ test("the user's code fails: 1, with the record's place; mended, the next run go
 test("an input that was replaced half-way: 4 (I8), until it is brought back and resumed", async (context) => {
   const { run, rows, cwd, startLongRun } = project(context, longInput);
   const long = await startLongRun();
-  long.kill("SIGINT");
+  long.child.kill("SIGINT");
   assert.equal((await long.finished).code, 130);
   const kept = join(folderOf(context), "in.txt");
   renameSync(join(cwd, "in.txt"), kept);

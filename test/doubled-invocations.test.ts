@@ -6,9 +6,8 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Internals } from "../local/session.ts";
 import { collect } from "../shared/epoch/collect.ts";
-import { countingStates, Doubling, mapHandlers, ways } from "./support/doubling.ts";
+import { countingStates, Doubling, ways } from "./support/doubling.ts";
 import { Counter } from "./support/faults.ts";
 import { mapParallel } from "./support/pool.ts";
 import { problemsAfter, runScenario } from "./support/scenario.ts";
@@ -18,24 +17,9 @@ const sampleSize = 120;
 /** States that few calls are made of: all of these are tried. */
 const rare = ["Abort", "Start owner"];
 
-/** One attempt is given up, though all of its tasks have acknowledged: so there is something to abort. */
-function withAbort({ engine, handlers }: Internals): Internals {
-  const giveUp = { epoch: 2, attempt: 1 };
-  return {
-    ...(engine && { engine }),
-    handlers: (given) => {
-      const aborting = mapHandlers(given, (state, handler) => async (input: { epoch: number; attempt: number }) => {
-        const isVictim = state === "Decide" && input.epoch === giveUp.epoch && input.attempt === giveUp.attempt;
-        return isVictim ? { outcome: "incomplete" } : await handler(input as never);
-      });
-      return handlers?.(aborting) ?? aborting;
-    },
-  };
-}
-
 test("an invocation that is made twice changes nothing", async (context) => {
   const counter = new Counter();
-  const undisturbed = await runScenario(withAbort(countingStates(counter)), {});
+  const undisturbed = await runScenario(countingStates(counter), {});
   assert.equal(undisturbed.outcome, "nothing-new");
   assert.deepEqual(undisturbed.left, []);
   for (const state of ["Plan", "Operate", "Decide", "Commit", "Seal", ...rare])
@@ -48,7 +32,7 @@ test("an invocation that is made twice changes nothing", async (context) => {
   context.diagnostic(`${cases.length} cases, ${chosen.length} tried`);
   const failed = await mapParallel(chosen, 6, async ({ way, ...invocation }) => {
     const doubling = new Doubling(invocation, way, (engine) => collect(engine, { checkpoints: 1, history: 1000 }));
-    const problems = await problemsAfter(undisturbed.trees, withAbort(doubling.process), doubling.nextProcess);
+    const problems = await problemsAfter(undisturbed.trees, doubling.process, doubling.nextProcess);
     return problems.map((problem) => `call ${invocation.ordinal} of ${invocation.state}, ${way}: ${problem}`);
   });
   assert.deepEqual(failed.flat(), []);

@@ -37,7 +37,7 @@ function byCli(folder: string, input: string, ...options: string[]): Place {
   const output = join(folder, "out");
   const state = join(folder, "state");
   const set = ["--set", `input=${input}`, "--set", `output=${output}`, "--state", state];
-  return { output, state, start: () => startCli("run", module, ...set, ...options) };
+  return { output, state, start: () => startCli(["run", module, ...set, ...options]) };
 }
 
 /** With task counts by chance, which the program has no option for. */

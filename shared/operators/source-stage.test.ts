@@ -153,7 +153,7 @@ test("under skip and deadLetter the others go on, and dead letters come in the o
 });
 
 test("promises are refused everywhere", () => {
-  const later = async () => true as never;
+  const later = (async () => true) as () => never;
   const keyed = (apply: (value: string) => Key) =>
     lines().keyBy(apply).window(tumbling(10)).aggregate({ n: count() }).to(sink);
   const definitions: Definition[] = [

@@ -1,3 +1,9 @@
 export type { LedgerUnderTest, MakeLedger } from "./ledger/harness.ts";
 export { ledgerConformance } from "./ledger-conformance.ts";
-export { type MakeObjectStore, objectStoreConformance } from "./object-store-conformance.ts";
+export {
+  type MakeObjectStore,
+  type ObjectStoreUnderTest,
+  objectStoreConformance,
+} from "./object-store-conformance.ts";
+export { type SinkUnderTest, sinkConformance } from "./sink-conformance.ts";
+export { type SourceUnderTest, sourceConformance } from "./source-conformance.ts";

@@ -1,6 +1,5 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import type { TestContext } from "node:test";
 
 /** Why no file system can be mounted here, for a test that needs one; false if one can be. */
 export function whyNoMounts(): string | false {
@@ -9,15 +8,14 @@ export function whyNoMounts(): string | false {
   return status === 0 ? false : "mounting needs root";
 }
 
-/** A small file system in memory, mounted at a folder for the time of a test. */
-export class SmallDisk {
+/** A small file system in memory, mounted at a folder until the end of its scope. */
+export class SmallDisk implements Disposable {
   readonly #folder: string;
 
-  constructor(test: TestContext, folder: string, size: string) {
+  constructor(folder: string, size: string) {
     this.#folder = folder;
     mkdirSync(folder, { recursive: true });
     mount("-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder);
-    test.after(() => this.unmount());
   }
 
   /** Its contents stay. Options as of `mount -o`: `size=8m`, `ro`. */
@@ -26,7 +24,7 @@ export class SmallDisk {
   }
 
   /** Its contents go. */
-  unmount(): void {
+  [Symbol.dispose](): void {
     spawnSync("umount", ["--lazy", this.#folder]);
   }
 }

@@ -113,10 +113,10 @@ export class Project {
   }
 
   /** Runs to the end, and compares the output with an independent count: nothing is lost, and nothing came twice. */
-  async finishes(lines: readonly string[], folder = "out"): Promise<Finished> {
-    const finished = await this.run();
+  async finishes(lines: readonly string[], ...args: string[]): Promise<Finished> {
+    const finished = await this.run(...args);
     assert.equal(finished.code, 0, finished.stderr);
-    assert.deepEqual(await this.counts(folder), countsOf(lines));
+    assert.deepEqual(await this.counts(), countsOf(lines));
     return finished;
   }
 

@@ -50,8 +50,8 @@ suite("a user function", () => {
     assertMendable(
       t,
       onPoison("for (;;) {}"),
-      ["--task-timeout", "1s"],
-      "did not end within 1 s",
+      ["--task-timeout", "3s"],
+      "did not end within 3 s",
       "check",
       /offset \d+/,
       "in.txt",

@@ -16,21 +16,41 @@ export interface Finished {
 export interface Started {
   readonly child: ChildProcess;
   readonly finished: Promise<Finished>;
+  /** Resolves when it has said this on standard error; rejects if it ends without. */
+  said(what: RegExp): Promise<void>;
+}
+
+interface Surroundings {
+  readonly cwd?: string;
+  /** Beside what this process has. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The very program that `npx epochflow` is. */
-export const startCli = (...args: string[]): Started => startNode([bin, ...args]);
-export const cli = (...args: string[]): Promise<Finished> => startCli(...args).finished;
-
+export const startCli = (args: readonly string[], surroundings?: Surroundings): Started =>
+  startNode([bin, ...args], surroundings);
+export const cli = (...args: string[]): Promise<Finished> => startCli(args).finished;
 /** The same in a working directory. */
-export const cliIn = (cwd: string, ...args: string[]): Promise<Finished> => startNode([bin, ...args], { cwd }).finished;
+export const cliIn = (cwd: string, ...args: string[]): Promise<Finished> => startCli(args, { cwd }).finished;
 
-export function startNode(args: readonly string[], options: { readonly cwd?: string } = {}): Started {
-  const child = spawn(process.execPath, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
-  return { child, finished: finish(child) };
-}
-
-async function finish(child: ChildProcess): Promise<Finished> {
-  const [[code], stdout, stderr] = await Promise.all([once(child, "close"), text(child.stdout!), text(child.stderr!)]);
-  return { code, stdout, stderr };
+export function startNode(args: readonly string[], { env, ...rest }: Surroundings = {}): Started {
+  const child = spawn(process.execPath, args, {
+    ...rest,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    stderr += chunk;
+  });
+  const finished = Promise.all([once(child, "close"), text(child.stdout)]).then(
+    ([[code], stdout]): Finished => ({ code, stdout, stderr }),
+  );
+  const said = async (what: RegExp): Promise<void> => {
+    while (!what.test(stderr)) {
+      if (child.stderr.readableEnded) throw new Error(`it has not said ${what}, but: ${stderr}`);
+      await Promise.race([once(child.stderr, "data"), once(child.stderr, "end")]);
+    }
+  };
+  return { child, finished, said };
 }

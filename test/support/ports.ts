@@ -42,7 +42,7 @@ export function around(engine: Engine, call: Around): Engine {
 const untouched = new Set(["close"]);
 
 /** An object whose methods go through `call`. */
-function wrapped<T extends object>(port: string, target: T, call: Around): T {
+export function wrapped<T extends object>(port: string, target: T, call: Around): T {
   const prototype: object = Object.getPrototypeOf(target);
   const inherited = prototype === Object.prototype ? [] : Object.getOwnPropertyNames(prototype);
   const names = new Set([...Object.keys(target), ...inherited]);

@@ -1,14 +1,18 @@
+import type { Handlers } from "../../local/machine.ts";
 import type { Internals } from "../../local/session.ts";
 import { SeededRandom } from "../../shared/adapters/memory/random.ts";
 import type { EpochPlan } from "../../shared/epoch/epoch.ts";
-import { sliding } from "../../shared/index.ts";
+import { sliding, UserCodeError } from "../../shared/index.ts";
+import type { Source } from "../../shared/ports/source.ts";
+import { mapHandlers } from "./doubling.ts";
 import { differences, temporaryFolder } from "./folder.ts";
 import { leftovers, readOutput } from "./inspect.ts";
+import { wrapped } from "./ports.ts";
 import { type Input, type Job, line, sinks, Workplace } from "./readings.ts";
 
 /**
- * A small run that has everything: two partitions, shuffled and fused epochs, several executions, windows that overlap, updates of fired windows, late records, dead
- * letters, sinks in both stages.
+ * A small run that has everything: two partitions, shuffled and fused epochs, several executions, attempts that fail, windows that overlap, updates of fired windows, late
+ * records, dead letters, sinks in both stages.
  */
 const job: Job = { window: sliding({ size: 20, every: 10 }), allowedLateness: 10, outOfOrder: 5 };
 const options = { epochRecords: 10, retain: 2, parallelism: 2 };
@@ -60,15 +64,40 @@ export async function runScenario(
   };
 }
 
-/** Nobody is to wait for a back-off; and executions end early, so that there are several. */
+/** Nobody is to wait for a back-off; executions end early, so that there are several; and some attempts go wrong in any case. */
 function quick(internals: Internals): Internals {
   return {
-    ...internals,
     engine: (engine) => {
-      const hasty = { ...engine, policy: { ...engine.policy, backOffMs: 1, eventBudget } };
+      const policy = { ...engine.policy, backOffMs: 1, eventBudget };
+      const hasty = { ...engine, policy, source: failingOnce(engine.source) };
       return internals.engine?.(hasty) ?? hasty;
     },
+    handlers: (handlers) => internals.handlers?.(givingUpOnce(handlers)) ?? givingUpOnce(handlers),
   };
+}
+
+/** A task fails, half way. */
+function failingOnce(source: Source): Source {
+  let failed = false;
+  return {
+    ...wrapped("source", source, (_, call) => call()),
+    async *read(range, signal) {
+      yield* source.read(range, signal);
+      if (failed || range.id !== "b.txt" || range.from < 100) return;
+      failed = true;
+      throw new UserCodeError("injected", "the function failed on purpose");
+    },
+  };
+}
+
+/** An attempt is given up whose tasks have all acknowledged: there is something to abort. */
+function givingUpOnce(handlers: Handlers): Handlers {
+  const given = { epoch: 2, attempt: 1 };
+  return mapHandlers(handlers, (state, handler) => async (input) => {
+    const { epoch, attempt } = input as { epoch?: number; attempt?: number };
+    const isVictim = state === "Decide" && epoch === given.epoch && attempt === given.attempt;
+    return isVictim ? { outcome: "incomplete" } : await handler(input);
+  });
 }
 
 /**

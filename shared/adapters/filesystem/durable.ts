@@ -29,10 +29,18 @@ export async function syncFolder(path: string): Promise<void> {
 
 /** Makes a folder with its parents; each that is new survives a power failure once this resolves. */
 export async function makeFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
-  if (first === undefined) return;
-  const above = dirname(resolve(first));
-  for (let made = resolve(path); made !== above; made = dirname(made)) await syncFolder(dirname(made));
+  try {
+    // Not `recursive`, which reports a read-only disk as a missing folder.
+    await mkdir(path);
+  } catch (error) {
+    if (errno(error) === "ENOENT") {
+      await makeFolder(dirname(resolve(path)));
+      return await makeFolder(path);
+    }
+    if ((await unlessMissing(stat(path)))?.isDirectory()) return;
+    throw error;
+  }
+  await syncFolder(dirname(resolve(path)));
 }
 
 /** Removes a file; one that is not there is fine. */

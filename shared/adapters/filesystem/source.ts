@@ -110,7 +110,7 @@ class FilesSource implements Source {
   /** A partition of the ledger. Throws if there is more to read of it, and its file is not there, or not whole (I8). */
   async #known(wanted: WantedFile, file: FoundFile | undefined, found: readonly FoundFile[]): Promise<PartitionStatus> {
     const { id, identity, position } = wanted;
-    if (file !== undefined && true) return await this.#status(id, file, position);
+    if (file !== undefined && file.size >= identity.seen) return await this.#status(id, file, position);
     const over = file === undefined && isDone(wanted) && !found.some((one) => isShortened(wanted, one));
     if (!over) throw await this.#locator.loss(wanted, { read: position, needed: identity.seen }, found);
     return { id, identity, start: 0, end: position, high: position };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { begin, committed, planned, planOf, planWrite, refusedBy } from "../../testing/ledger/examples.ts";
+import { ackOf, begin, committed, decisionOf, planned, unitOf } from "../../testing/ledger/examples.ts";
 import { MemoryLedger } from "./ledger.ts";
 
 test("MemoryLedger: a copy of its items is a snapshot, which lives its own life", async () => {
@@ -14,11 +14,14 @@ test("MemoryLedger: a copy of its items is a snapshot, which lives its own life"
   assert.equal((await ledger.epoch(2))?.status, "decided");
 });
 
-test("MemoryLedger: a verb that fails changes nothing", async () => {
+test("MemoryLedger: a verb that fails half-way changes nothing", async () => {
   const ledger = new MemoryLedger();
   await begin(ledger);
-  await planned(ledger, 1);
+  const id = await planned(ledger, 1);
+  await ledger.ack(id, ackOf("one"));
   const before = new Map(ledger.items);
-  await refusedBy("I1", ledger.plan(planWrite(1, { seen: 1, plan: planOf(1, { to: 99 }) })));
+  const units = [unitOf("0"), { ...unitOf("1"), unit: 1n as never }];
+  const decision = await decisionOf(ledger, 1, { units });
+  await assert.rejects(ledger.decide(id, { decision, units, ackCount: 1 }), TypeError);
   assert.deepEqual(ledger.items, before);
 });

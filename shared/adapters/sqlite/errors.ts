@@ -9,12 +9,13 @@ const corrupt = 11;
 const full = 13;
 const cannotOpen = 14;
 const notADatabase = 26;
+/** SQLITE_IOERR_SHMSIZE, an extended code: there is no room for the `-shm` file, which is a full disk by another name. */
+const noRoomForSharedMemory = 4874;
 
 /** The primary result code of an error of `node:sqlite`, or undefined for any other error. */
 export function resultCode(error: unknown): number | undefined {
-  return error instanceof Error && "errcode" in error && typeof error.errcode === "number"
-    ? error.errcode & 0xff
-    : undefined;
+  if (!(error instanceof Error && "errcode" in error && typeof error.errcode === "number")) return undefined;
+  return error.errcode === noRoomForSharedMemory ? full : error.errcode & 0xff;
 }
 
 export function isBusy(error: unknown): boolean {

@@ -72,8 +72,8 @@ test("LeaseLock: of several processes that begin at once, one gets it", async (c
 test("LeaseLock: a file that cannot be used is named", (context) => {
   const folder = folderOf(context);
   const file = join(folder, "none", "lease.db");
-  assert.throws(() => LeaseLock.tryAcquire(file), { kind: "infrastructure", place: { file } });
+  assert.throws(() => LeaseLock.tryAcquire(file), { code: "lease-file", place: { file } });
   const foreign = join(folder, "foreign");
   writeFileSync(foreign, "not a database, and long enough to see it is not one: ".repeat(100));
-  assert.throws(() => LeaseLock.tryAcquire(foreign), { place: { file: foreign } });
+  assert.throws(() => LeaseLock.tryAcquire(foreign), { code: "lease-file", place: { file: foreign } });
 });

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
-import { isBusy, sqliteError } from "./errors.ts";
+import { InfrastructureError } from "../../errors.ts";
+import { isBusy } from "./errors.ts";
 
 /** Keeps locks from the garbage collector, which would close their files and so let them go. */
 const held = new Set<LeaseLock>();
@@ -22,7 +23,7 @@ export class LeaseLock {
   /**
    * Takes the lock without waiting; undefined if somebody has it. The file is made if it is missing, its folder is not.
    *
-   * @throws InfrastructureError if the file cannot be used
+   * @throws InfrastructureError `lease-file` if the file cannot be used
    */
   static tryAcquire(file: string): LeaseLock | undefined {
     let database: DatabaseSync | undefined;
@@ -34,7 +35,11 @@ export class LeaseLock {
     } catch (error) {
       database?.close();
       if (isBusy(error)) return undefined;
-      throw sqliteError(error, file);
+      throw new InfrastructureError("lease-file", `Cannot lock ${file}: ${(error as Error).message}`, {
+        wayOut: "Look at its folder. The file holds nothing: while no process uses this state, it may be deleted.",
+        place: { file },
+        cause: error,
+      });
     }
   }
 

@@ -13,7 +13,6 @@ import {
   decisionOf,
   planned,
   planWrite,
-  refusedBy,
   unitOf,
 } from "../../testing/ledger/examples.ts";
 import { ledgerConformance } from "../../testing/ledger-conformance.ts";
@@ -65,10 +64,11 @@ inFolder("a transaction that fails leaves nothing behind, and the next one works
   await begin(ledger);
   const id = await planned(ledger, 1);
   await ledger.ack(id, ackOf("one"));
-  // The second insert fails: both keys are the same item.
-  const units = [unitOf("0"), unitOf("0")];
-  const decision = { ...(await decisionOf(ledger, 1)), unitCount: 2 };
-  await refusedBy("I4", ledger.decide(id, { decision, units, ackCount: 1 }));
+  // Fails when row and HEAD are written already, and one unit, too.
+  const units = [unitOf("0"), { ...unitOf("1"), unit: 1n as never }];
+  const decision = await decisionOf(ledger, 1, { units });
+  await assert.rejects(ledger.decide(id, { decision, units, ackCount: 1 }), TypeError);
+  assert.equal((await ledger.head())?.decided, 0);
   assert.equal((await ledger.epoch(1))?.status, "planned");
   assert.deepEqual(await ledger.plan(planWrite(1, { seen: 1 })), { outcome: "planned", attempt: 2 });
   await ledger.close();
