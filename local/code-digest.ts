@@ -32,7 +32,7 @@ registerHooks({
     const importer = context.parentURL;
     try {
       const resolved = nextResolve(specifier, context);
-      if (importer !== undefined) 
+      if (importer !== undefined) edgesOf(importer).add(resolved.url);
       return resolved;
     } catch (error) {
       if (importer !== undefined) trail.unresolved = { specifier, importer };

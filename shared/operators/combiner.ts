@@ -51,7 +51,7 @@ export class Combiner {
       }
       let start = first;
       while (start <= last && this.#isLate(start)) start += window.everyMs;
-      if (start > first) this.#writeLate(input, times, from, to, first, Math.min(start, last + 1));
+      if (start > first) this.#writeLate(input, times, from, to, first, start);
       for (; start <= last; start += window.everyMs) this.#fold(input, from, to, start);
       from = to;
     }
@@ -91,7 +91,7 @@ export class Combiner {
     before: number,
   ): void {
     const { late, window } = this.#node;
-    const missed = Math.ceil((before - first) / window.everyMs);
+    const missed = (before - first) / window.everyMs;
     this.#counts.late += missed * (to - from);
     if (late === undefined) return;
     const lateRows: LateRow[] = [];

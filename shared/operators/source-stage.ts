@@ -10,8 +10,12 @@ import { RecordOrigin } from "./origin.ts";
 import type { Partials } from "./partials.ts";
 import { settled } from "./user-function.ts";
 
-/** Rows that go through the chain at a time: few enough that what the operators make of them stays in the processor's cache. */
+/**
+ * Rows, and bytes of values, that go through the chain at a time: few enough that what the operators make of them stays in the processor's cache,
+ * and that a few large records, each of which becomes many values, do not fill memory.
+ */
 const sliceRows = 512;
+const sliceBytes = 256 * 1024;
 
 /** As for `Date`: beyond it sums of milliseconds are not exact. */
 const latestTime = 8.64e15;
@@ -64,8 +68,10 @@ export class SourceStage {
 
   /** The next records of the sub-range. */
   process(batch: RecordBatch): void {
-    for (let from = 0; from < batch.count; from += sliceRows) {
-      this.#processSlice(batch, from, Math.min(from + sliceRows, batch.count));
+    for (let from = 0; from < batch.count; ) {
+      const to = sliceEnd(batch, from);
+      this.#processSlice(batch, from, to);
+      from = to;
     }
   }
 
@@ -118,6 +124,13 @@ export class SourceStage {
     if (latest > Number.NEGATIVE_INFINITY) this.maxEventTimes.set(this.#partition, latest);
     return values;
   }
+}
+
+function sliceEnd({ count, valueStart, valueEnd }: RecordBatch, from: number): number {
+  const last = Math.min(count, from + sliceRows);
+  let to = from;
+  for (let bytes = 0; to < last && bytes < sliceBytes; to++) bytes += valueEnd[to]! - valueStart[to]!;
+  return to;
 }
 
 /** Event time in whole milliseconds; a fraction is cut off. */

@@ -37,9 +37,10 @@ export class SnapshotEncoder {
     this.#state = state;
     const anyBase = [...kinds.values()].includes(kind.base);
     this.#selections = state.operators.flatMap((operator) =>
-      windowsInOrder(operator).map(([start, window]) => {
+      windowsInOrder(operator).flatMap(([start, window]) => {
         const numbers = anyBase ? select(window, kinds, state.topology.keyGroups) : window.changed;
-        return { operator, start, window, sorted: byGroupAndKey(window.keys, state.topology.keyGroups, numbers) };
+        if (numbers.length === 0) return [];
+        return [{ operator, start, window, sorted: byGroupAndKey(window.keys, state.topology.keyGroups, numbers) }];
       }),
     );
   }

@@ -214,8 +214,12 @@ test("warm state is used only for the chain that it was written to, and only onc
   const twin = await reads(all, chains);
   assert.ok(twin.bytes > 0 && twin.state !== first.state, "the first task still has it");
   await store.save(first.state, "unused");
-  assert.equal((await reads(all, chains)).bytes, 0);
-  await store.save(first.state, "unused");
+  const warm = await reads(all, chains);
+  assert.equal(warm.bytes, 0);
+  apply(warm.state, set("key-1", 5));
+  const retry = await reads(all, chains);
+  assert.equal(contents(retry.state).get('["one",0,"key-1"]'), 1, "an attempt that failed does not show");
+  await store.save(retry.state, "unused");
   const half = await reads({ from: 2, to: 5 }, chains);
   assert.equal(half.bytes, 0, "part of it");
   apply(half.state, set("key-1", 7));

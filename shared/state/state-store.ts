@@ -3,22 +3,18 @@ import type { Topology } from "../pipeline/topology.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import { type ByteReader, MalformedError } from "./bytes.ts";
 import { expandChains, mergeChains, sameChain } from "./chains.ts";
+import { changedGroups, chooseKinds, extend } from "./compaction.ts";
 import { GroupedObjectWriter, readGroups } from "./grouped-object.ts";
-import { keyGroupOf } from "./key-codec.ts";
 import {
   copyGroups,
   corruptSnapshot,
   GroupRestorer,
-  type Kind,
   kind,
   missingSnapshot,
   SnapshotEncoder,
   snapshotMagic,
 } from "./snapshot.ts";
-import { emptyChain, type GroupChain, type GroupRange, StageState } from "./stage-state.ts";
-
-/** A chain is never longer: reading state takes so many objects at most. */
-const longestChain = 8;
+import { emptyChain, type GroupRange, StageState } from "./stage-state.ts";
 
 /**
  * Loads and saves the state of tasks (DESIGN §8). One a worker: it keeps the state that it last wrote, and uses it again only for key groups
@@ -170,43 +166,6 @@ function restoreOne(restorer: GroupRestorer, key: string, reader: ByteReader | u
   } catch (error) {
     throw error instanceof MalformedError ? corruptSnapshot(key, error) : error;
   }
-}
-
-/** Key groups that differ from their last snapshot, ascending. */
-function changedGroups(state: StageState): number[] {
-  const changed = new Uint8Array(state.topology.keyGroups);
-  for (const removed of state.removed) for (const group of removed.groups) changed[group] = 1;
-  for (const { windows } of state.operators) {
-    for (const window of windows.values()) mark(changed, window.keys.hashes, window.changed);
-  }
-  return [...changed.keys()].filter((group) => changed[group] === 1);
-}
-
-/** What to write of each changed key group that has any state left, ascending. */
-function chooseKinds(state: StageState): Map<number, Kind> {
-  const live = new Uint8Array(state.topology.keyGroups);
-  for (const { windows } of state.operators) {
-    for (const { keys } of windows.values()) mark(live, keys.hashes.subarray(0, keys.count));
-  }
-  const kinds = new Map<number, Kind>();
-  for (const group of changedGroups(state)) {
-    if (live[group] === 0) continue;
-    const { objects, baseBytes, deltaBytes } = state.chains[group - state.groups.from]!;
-    const whole = objects.length === 0 || objects.length >= longestChain || deltaBytes > baseBytes;
-    kinds.set(group, whole ? kind.base : kind.delta);
-  }
-  return kinds;
-}
-
-/** Marks the key groups of keys with these hashes, or of those with these numbers. */
-function mark(groups: Uint8Array, hashes: Int32Array, numbers?: readonly number[]): void {
-  if (numbers === undefined) for (const hash of hashes) groups[keyGroupOf(hash, groups.length)] = 1;
-  else for (const number of numbers) groups[keyGroupOf(hashes[number]!, groups.length)] = 1;
-}
-
-function extend(chain: GroupChain, key: string, as: Kind, size: number): GroupChain {
-  if (as === kind.base) return { objects: [key], baseBytes: size, deltaBytes: 0 };
-  return { objects: [...chain.objects, key], baseBytes: chain.baseBytes, deltaBytes: chain.deltaBytes + size };
 }
 
 function overlap(a: GroupRange, b: GroupRange): boolean {

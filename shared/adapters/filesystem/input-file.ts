@@ -1,3 +1,4 @@
+import type { BigIntStats } from "node:fs";
 import type { FileHandle, open, readdir, stat } from "node:fs/promises";
 import { EpochflowError, InfrastructureError, LossError } from "../../errors.ts";
 import { errno } from "./durable.ts";
@@ -24,14 +25,17 @@ export function unreadable(path: string, error: unknown): EpochflowError {
 export class InputFile {
   readonly path: string;
   readonly size: number;
-  /** Tells files apart as long as they exist: the inode. Without the device, whose number changes when it is mounted again. */
+  /**
+   * Tells files apart while they exist: the inode and when it was made, since numbers are used again. Without the device, whose number changes when it
+   * is mounted again.
+   */
   readonly inode: string;
   readonly #handle: FileHandle;
 
-  private constructor(path: string, handle: FileHandle, stats: { size: bigint; ino: bigint }) {
+  private constructor(path: string, handle: FileHandle, stats: BigIntStats) {
     this.path = path;
     this.size = Number(stats.size);
-    this.inode = String(stats.ino);
+    this.inode = inodeOf(stats);
     this.#handle = handle;
   }
 
@@ -82,6 +86,10 @@ export class InputFile {
       throw unreadable(this.path, error);
     }
   }
+}
+
+export function inodeOf({ ino, birthtimeNs }: BigIntStats): string {
+  return `${ino}.${birthtimeNs}`;
 }
 
 export function shrank(path: string, size: number, known: number): LossError {

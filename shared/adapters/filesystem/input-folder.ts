@@ -4,7 +4,7 @@ import { UsageError } from "../../errors.ts";
 import { didYouMean } from "../../options.ts";
 import { errno } from "./durable.ts";
 import { type FileIdentity, type FoundFile, fingerprintBytes } from "./identity.ts";
-import { InputFile, type ReadableFileSystem, unreadable } from "./input-file.ts";
+import { InputFile, inodeOf, type ReadableFileSystem, unreadable } from "./input-file.ts";
 
 /** How many files are looked at in parallel: as many as Node's thread pool has threads. */
 const parallel = 4;
@@ -42,7 +42,7 @@ export class InputFolder {
     const found = await mapParallel(await this.#names(folder), async (name) => {
       const place = { file: name, path: join(folder, name) };
       const stats = await this.#stat(place.path);
-      return stats?.isFile() && inodes.has(String(stats.ino)) && place.file !== basename(this.#path) ? [place] : [];
+      return stats?.isFile() && inodes.has(inodeOf(stats)) && place.file !== basename(this.#path) ? [place] : [];
     });
     return await this.#look(found.flat());
   }

@@ -172,6 +172,8 @@ test("a handle that the sink did not make is refused", async (context) => {
       code: "handle-invalid",
     });
   }
+  const later = { ...owner, epoch: 3, key: "0-0", unit: handle as never };
+  await assert.rejects(sink.commit(later), { code: "handle-invalid" });
   for (const unit of wrong.slice(0, 3)) await assert.rejects(sink.abort(unit as never), { code: "handle-invalid" });
   assert.ok((await readdir(join(out.path, ".."))).includes("victim"));
 });

@@ -113,7 +113,8 @@ test("a restored copy is the same file: under its name, or another", async (cont
   await copyFile(input.file("a"), input.file(".backup/a"));
   await rm(input.file("a"));
   await copyFile(input.file(".backup/a"), input.file("a"));
-  assert.deepEqual(await input.read(), { a: ["2"] });
+  await appendFile(input.file("a"), "3\n");
+  assert.deepEqual(await input.read(), { a: ["2", "3"] });
   await copyFile(input.file("a"), input.file("b"));
   await rm(input.file("a"));
   assert.deepEqual(await input.read(), {});
@@ -128,6 +129,40 @@ test("a log that is copied and truncated is read on in its copy", async (context
   assert.deepEqual(await input.read(), { a: ["2"] });
   await appendFile(input.file("a"), "3\n");
   assert.deepEqual(await input.read(), { "a~2": ["3"] });
+});
+
+test("so it is where the truncated one has begun again in the same way", async (context) => {
+  const input = await reader(context);
+  await input.write("a", `${header}1\n2\n`);
+  assert.equal((await input.read(61)).a?.at(-1), "1");
+  await copyFile(input.file("a"), input.file("a.1"));
+  await input.write("a", header);
+  const found = await input.read();
+  assert.deepEqual(found.a, ["2"]);
+  assert.equal(found["a~2"]?.length, 60);
+});
+
+test("one file is not taken for two, and first for the one that has more to read", async (context) => {
+  const input = await reader(context);
+  await input.write("a", `${header}1\n`);
+  await input.write("b", `${header}1\n2\n`);
+  await input.read(61);
+  await copyFile(input.file("b"), input.file(".c"));
+  await rm(input.file("a"));
+  await rm(input.file("b"));
+  await rename(input.file(".c"), input.file("c"));
+  assert.deepEqual(await input.read(), { b: ["2"] });
+  await appendFile(input.file("c"), "3\n");
+  assert.deepEqual(await input.read(), { b: ["3"] });
+});
+
+test("a new file that begins like a short one that is gone is new", async (context) => {
+  const input = await reader(context);
+  await input.write("a", "1\n");
+  assert.deepEqual(await input.read(), { a: ["1"] });
+  await rm(input.file("a"));
+  await input.write("b", "1\n2\n");
+  assert.deepEqual(await input.read(), { b: ["1", "2"] });
 });
 
 test("two files with the same content are two", async (context) => {
@@ -164,6 +199,14 @@ test("after its end a file is done: it may go, and another take its name", async
     await input.write("a", `new ${next}\n`);
     assert.deepEqual(await input.read(), { [`a~${next}`]: [`new ${next}`] });
   }
+});
+
+test("a file that shrank beyond what was read of it is a loss", async (context) => {
+  const input = await reader(context);
+  await input.write("a", `${header}1\n2\n3\n`);
+  await input.read(61);
+  await truncate(input.file("a"), header.length + 4);
+  await assert.rejects(input.read(), { code: "input-shrank" });
 });
 
 test("a file that is shorter than what was read of it is a loss, though it was read to its end", async (context) => {

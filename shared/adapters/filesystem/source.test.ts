@@ -180,7 +180,11 @@ test("what the system does not let us read names the file, and may work later", 
 
 test("a line over maxLineBytes is an error of its row alone, which names file, line and offset", async (context) => {
   const path = join(await temporaryFolder(context), "input");
-  const length = fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 250_000, max: 600_000 }));
+  const length = fc.oneof(
+    fc.integer({ min: 0, max: 12 }),
+    fc.constantFrom(299_999, 300_000, 300_001, 300_002),
+    fc.integer({ min: 250_000, max: 600_000 }),
+  );
   const line = fc.record({ length, end: fc.constantFrom("\n", "\r\n") });
   const input = fc.record({ given: fc.array(line, { maxLength: 8 }), maxLineBytes: fc.constantFrom(1, 10, 300_000) });
   await fc.assert(
@@ -230,6 +234,15 @@ test("a very long line takes no more memory than maxLineBytes allows", async (co
     ],
   );
   for (const { bytes } of batches) assert.ok(bytes <= (1 << 20) + 2);
+});
+
+test("lines of the same length are split into pieces of the same size", async (context) => {
+  const path = join(await temporaryFolder(context), "input");
+  await writeFile(path, "123456789\n".repeat(100));
+  const source = createFilesSource({ path, bounded: true });
+  const [partition] = await source.discover([]);
+  assert.deepEqual(await source.split(wholeRange(partition!), 200), [200, 400, 600, 800]);
+  assert.deepEqual(await source.split(wholeRange(partition!), 450), [500]);
 });
 
 test("a record's place has its file and line", async (context) => {
