@@ -59,7 +59,7 @@ export async function runWith(
     throw fileSystemError(error, "make the state", state);
   });
   const lock = await acquire(statePaths(state).lease, options);
-  if (!lock) return inUse(topology, state);
+  if (!lock) return notRun(topology, state, options.signal?.aborted ? "interrupted" : "in-use");
   try {
     return await runSession({ ...loaded, topology, state }, options, internals);
   } finally {
@@ -84,26 +84,29 @@ function checkValues(options: RunOptions): void {
   }
 }
 
-/** The lock is the proof that this process alone owns the lease; the system frees it when its holder dies. */
+/**
+ * The lock is the proof that this process alone owns the lease; the system frees it when its holder dies. Commands such as `status` try it too, for
+ * an instant: so one refusal is not yet an answer.
+ */
 async function acquire(path: string, { wait, signal, onMessage }: RunOptions): Promise<LeaseLock | undefined> {
-  let told = false;
-  for (;;) {
+  for (let refusals = 0; !signal?.aborted; refusals++) {
     const lock = LeaseLock.tryAcquire(path);
-    if (lock || !wait || signal?.aborted) return lock;
-    if (!told) onMessage?.({ level: "info", text: "another process works on this state: waiting for it to end" });
-    told = true;
-    await systemClock.sleep(100);
+    if (lock || (refusals === 2 && !wait)) return lock;
+    if (refusals === 2)
+      onMessage?.({ level: "info", text: "another process works on this state: waiting for it to end" });
+    await systemClock.sleep(refusals < 2 ? 25 : 100);
   }
+  return undefined;
 }
 
-function inUse(topology: Topology, state: string): RunResult {
+function notRun(topology: Topology, state: string, outcome: "in-use" | "interrupted"): RunResult {
   const error = new EpochflowError("usage", "state-in-use", `another process works on ${state}`, {
     wayOut: "wait for it to end (--wait does), or give this run a state folder of its own with --state",
     place: { pipeline: topology.name },
   });
   return {
-    outcome: "in-use",
-    error: error.describe(),
+    outcome,
+    ...(outcome === "in-use" && { error: error.describe() }),
     progress: {
       decided: 0,
       committed: 0,

@@ -10,15 +10,39 @@ import type { WorkerAnswer, WorkerSetup } from "./operators.ts";
 import { localPolicy } from "./policy.ts";
 import { writeWhereabouts } from "./whereabouts.ts";
 
+/** What a task has read, told a few times a second. What it did not tell any more is in its ack. */
+class ReadProgress {
+  private records = 0;
+  private bytes = 0;
+  private toldAt = 0;
+
+  begin(): void {
+    this.records = 0;
+    this.bytes = 0;
+  }
+
+  add(records: number, bytes: number): void {
+    this.records += records;
+    this.bytes += bytes;
+    const now = performance.now();
+    if (now - this.toldAt < 50) return;
+    this.toldAt = now;
+    tell({ kind: "read", records: this.records, bytes: this.bytes });
+    this.begin();
+  }
+}
+
 /** A worker thread: what the function `operate` is on AWS. It has its own connections and its own copy of the pipeline. */
 const setup = workerData as WorkerSetup;
 const port = parentPort!;
 const tell = (answer: WorkerAnswer) => port.postMessage(answer);
 let engine: Promise<Engine> | undefined;
+const progress = new ReadProgress();
 
 port.on("message", async (name: TaskName) => {
   try {
     engine ??= compose();
+    progress.begin();
     tell({ kind: "done", outcome: await operate(await engine, name) });
   } catch (error) {
     tell({ kind: "failed", error: describeError(error) });
@@ -38,24 +62,10 @@ async function compose(): Promise<Engine> {
       executions: { start: notHere, describe: notHere },
     }),
     running: (operator, partition, offset) => writeWhereabouts(setup.whereabouts, { operator, partition, offset }),
-    read: throttled((records, bytes) => tell({ kind: "read", records, bytes })),
+    read: (records, bytes) => progress.add(records, bytes),
   };
 }
 
 async function notHere(): Promise<never> {
   throw new Error("operator tasks start no executions");
-}
-
-/** Sums up calls, and passes them on a few times a second. */
-function throttled(report: (records: number, bytes: number) => void) {
-  let sum = { records: 0, bytes: 0 };
-  let last = 0;
-  return (records: number, bytes: number) => {
-    sum = { records: sum.records + records, bytes: sum.bytes + bytes };
-    const now = performance.now();
-    if (now - last < 50) return;
-    last = now;
-    report(sum.records, sum.bytes);
-    sum = { records: 0, bytes: 0 };
-  };
 }

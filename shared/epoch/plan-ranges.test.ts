@@ -22,7 +22,6 @@ function sourceOf(ends: Record<string, number>, highs: Record<string, number> = 
       return { to: from + taken, records: taken, bytes: taken * 10 };
     },
     split: async () => [],
-    // biome-ignore lint/correctness/useYield: nothing is read here
     read: async function* () {},
     close: async () => {},
   };

@@ -1,3 +1,4 @@
+import { UsageError } from "../errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ledger } from "../ports/ledger.ts";
 import { digest } from "./digest.ts";
@@ -30,11 +31,13 @@ export async function restoreCheckpoint(restorer: Restorer, epoch: number, pin: 
   const { ledger } = restorer;
   const pinned = await ledger.pin(epoch, pin);
   if (pinned !== "pinned")
-    throw new Error(`checkpoint ${epoch} is ${pinned}: \`epochflow epochs\` lists what is retained`);
+    throw new UsageError("not-retained", `checkpoint ${epoch} is ${pinned}`, {
+      wayOut: "`epochflow epochs` lists what is retained",
+    });
   try {
     const row = await ledger.epoch(epoch);
     const head = await ledger.head();
-    if (row?.status !== "decided" || !head) throw new Error(`epoch ${epoch} is not decided`);
+    if (row?.status !== "decided" || !head) throw new UsageError("not-decided", `epoch ${epoch} is not decided`);
     const { checkpoint, partitions, watermark, nextFire, openUntil } = row.decision;
     return await decideRestore(restorer, head.fingerprint, (previous) => ({
       checkpoint,
@@ -58,11 +61,11 @@ async function decideRestore(
 ) {
   for (;;) {
     const head = await ledger.head();
-    if (!head) throw new Error("there is nothing to restore: this pipeline has never run");
+    if (!head) throw new UsageError("never-run", "there is nothing to restore: this pipeline has never run");
     if (head.committed < head.decided)
-      throw new Error(
-        `epoch ${head.decided} is decided and not committed: run the pipeline until it is, or abandon it`,
-      );
+      throw new UsageError("uncommitted", `epoch ${head.decided} is decided and not committed`, {
+        wayOut: "run the pipeline until it is committed, or `epochflow abandon` it",
+      });
     const epoch = head.decided + 1;
     const [last, row]: (EpochRow | undefined)[] = await Promise.all([ledger.epoch(head.decided), ledger.epoch(epoch)]);
     const fixed = restored(last?.status === "decided" ? last.decision.previous : {});
