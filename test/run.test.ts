@@ -11,6 +11,7 @@ import { InfrastructureError } from "../shared/errors.ts";
 import { cli, type Finished, type Started, startCli } from "./support/cli.ts";
 import { differences, temporaryFolder } from "./support/folder.ts";
 import { readEpochs, readHead, readOutput } from "./support/inspect.ts";
+import { type Around, around } from "./support/ports.ts";
 
 const words = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `w${(from + index) % 7}`);
 
@@ -282,10 +283,11 @@ describe("a run that is interfered with", { concurrency: true }, () => {
   it("stops at output that can never be committed; abandon gives up that, and no more", async () => {
     using place = new Place(words(0, 500));
     const options = { state: place.state, epochRecords: 100 };
-    const refuse = async () => {
-      throw new InfrastructureError("injected", "nothing can be committed");
+    const refuse: Around = (method, call) => {
+      if (method !== "sink.commit") return call();
+      return Promise.reject(new InfrastructureError("injected", "nothing can be committed")) as never;
     };
-    const failed = await runWith(place.module, options, { handlers: (handlers) => ({ ...handlers, Commit: refuse }) });
+    const failed = await runWith(place.module, options, { engine: (engine) => around(engine, refuse) });
     assert.equal(failed.outcome, "failed");
     const staging = join(place.output, ".epochflow", "staging");
     for (const name of readdirSync(staging)) if (name.includes(".counts.1.")) rmSync(join(staging, name));

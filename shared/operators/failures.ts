@@ -63,7 +63,8 @@ export class Failures {
       codeOf(error),
       `Operator "${operator}" of pipeline "${name}" failed on the record at offset ${offset} of "${partition}": ${reasonOf(error)}`,
       {
-        wayOut: 'Mend the function or the record, or set `onError` to "skip" or to a dead-letter sink.',
+        wayOut:
+          'Mend the function, or set `onError` to "skip" or to a dead-letter sink. Who mends the record itself begins anew with `epochflow reset`.',
         place: { pipeline: name, operator, partition, offset },
         cause: error,
       },

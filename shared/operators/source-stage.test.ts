@@ -290,3 +290,16 @@ test("says what runs, once per operator and batch", () => {
     ["map-1", "file", 40],
   ]);
 });
+
+test("a few large records are a batch of their own", () => {
+  const offsets: number[] = [];
+  const stage = new SourceStage({
+    topology: describe(lines().to(sink)),
+    watermark: null,
+    processingTime: 0,
+    write: () => {},
+    running: (_operator, _partition, offset) => offsets.push(offset),
+  });
+  stage.process(batchOf(Array.from({ length: 4 }, () => ({ value: "x".repeat(200_000) }))));
+  assert.deepEqual(offsets, [0, 20]);
+});

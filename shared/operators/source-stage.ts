@@ -91,7 +91,7 @@ export class SourceStage {
 
   /** Values with an event time each; rows that have none are left out. */
   #decode(batch: RecordBatch, from: number, to: number, origin: RecordOrigin): unknown[] {
-    const { bytes, valueStart, valueEnd, timestamps } = batch;
+    const { bytes, valueStart, valueEnd, timestamps, errors } = batch;
     const { value: decoder, timestamp } = this.#node.source;
     const { processingTime } = this.#environment;
     const values = new Array<unknown>(to - from);
@@ -101,6 +101,7 @@ export class SourceStage {
     for (let record = from; record < to; ) {
       try {
         for (; record < to; record++) {
+          if (errors?.has(record)) throw new UserCodeError("record-refused", errors.get(record)!);
           const start = valueStart[record]!;
           const end = valueEnd[record]!;
           if (start < 0) throw new UserCodeError("null-value", "the record's value is null");

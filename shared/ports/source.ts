@@ -19,7 +19,7 @@ export interface RecordBatch {
   /** Headers of row i, where the source has any. */
   headers?(row: number): Record<string, Uint8Array>;
   /**
-   * Rows that the source could not take as they are (a line that is too long), with what is wrong and where: they follow `onError` like a record that
+   * Rows that the source could not take as they are (a line that is too long), with what is wrong: they follow `onError` like a record that
    * fails to decode. Their value is the beginning of the record only. Absent where there are none.
    */
   readonly errors?: ReadonlyMap<number, string>;

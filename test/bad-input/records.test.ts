@@ -3,9 +3,9 @@ import { writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { assertEnded, countsOf, goodLines, lineOf, Project } from "./project.ts";
 
-/** Line 31 is no line of ours. It begins beyond the first KiB, by which the file is known. */
+/** Line 31 lacks its tab. It begins beyond the first KiB, by which the file is known. */
 const at = 30;
-const bad = "this is not a record";
+const bad = goodLines[at]!.replace("\t", " ");
 const lines = goodLines.with(at, bad);
 const offset = Buffer.byteLength(`${goodLines.slice(0, at).join("\n")}\n`);
 const others = goodLines.toSpliced(at, 1);
@@ -15,16 +15,27 @@ suite("a line that cannot be decoded", () => {
     const project = new Project(t, lines);
     assertEnded(await project.run(), 1, "there is no tab in it", `offset ${offset}`, "in.txt", `line ${at + 1}`);
     assert.ok((await project.counts()).length > 0, "epochs before it are committed");
-    assertEnded(await project.epochflow("status"), 0);
     project.input(goodLines);
     await project.finishes(goodLines);
   });
 
-  test("fail, and then skip: the next run goes on by itself", async (t) => {
+  test("fail, and then deadLetter: the next run goes on by itself", async (t) => {
     const project = new Project(t, lines);
     assertEnded(await project.run(), 1);
+    project.pipeline({ options: '{ onError: deadLetter(files.sink({ path: "dead" })) }' });
+    assertEnded(await project.finishes(others), 0, "1 dead-lettered");
+    assert.equal((await project.rows("dead")).length, 1);
+  });
+
+  test("mended so that lines move: an input that was begun must not change (I8), and no line is cut in two", async (t) => {
+    const project = new Project(t, lines);
+    assertEnded(await project.run(), 1, "epochflow reset");
+    project.input(lines.with(at, `${goodLines[at]} mended`));
+    assertEnded(await project.run(), 4, "in.txt was edited", "epochflow reset");
+    project.input(lines);
     project.pipeline({ options: '{ onError: "skip" }' });
-    assertEnded(await project.finishes(others), 0, "1 skipped");
+    assertEnded(await project.epochflow("resume"), 0);
+    await project.finishes(others);
   });
 
   test("skip: counts it", async (t) => {

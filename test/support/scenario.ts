@@ -19,7 +19,7 @@ const options = { epochRecords: 10, retain: 2, parallelism: 2 };
 /** Of three epochs, about (`eventsOfRound`). */
 const eventBudget = 600;
 
-export const scenario: Input = { "a.txt": readings(1, 34), "b.txt": readings(2, 30) };
+const scenario: Input = { "a.txt": readings(1, 34), "b.txt": readings(2, 30) };
 
 function readings(seed: number, count: number): string[] {
   const random = new SeededRandom(seed);
@@ -38,31 +38,40 @@ function chooseTasks({ partitions }: EpochPlan, stages: number): number[] {
 
 type Trees = ReadonlyMap<string, ReadonlyMap<string, Buffer>>;
 
-/** Runs the scenario in a folder of its own, as often as there are `internals`, each time in what counts as a new process. */
-export async function runScenario(
-  ...processes: readonly Internals[]
-): Promise<{ readonly trees: Trees; readonly left: readonly string[]; readonly outcome: string }> {
-  using folder = temporaryFolder();
-  const place = new Workplace(folder.path, job, scenario);
-  let outcome = "";
-  for (const internals of processes) {
-    try {
-      const result = await place.run(options, { chooseTasks, ...quick(internals) });
-      outcome = result.error ? `${result.outcome}: ${result.error.message}` : result.outcome;
-    } catch (error) {
-      outcome = String(error);
-    }
+/** Where the scenario takes place: with its input, if there is none yet. */
+export const placeIn = (folder: string, input: Input = {}): Workplace => new Workplace(folder, job, input);
+
+/** One run in what counts as a process of its own. Tells how it ended. */
+export async function runIn(place: Workplace, internals: Internals): Promise<string> {
+  try {
+    const { outcome, error } = await place.run(options, { chooseTasks, ...quick(internals) });
+    return error ? `${outcome}: ${error.message}` : outcome;
+  } catch (error) {
+    return String(error);
   }
-  const trees = new Map(sinks.map((sink) => [sink, readOutput(place.output(sink))]));
-  return {
-    trees,
-    left: await leftovers(
-      place.state,
-      sinks.map((sink) => place.output(sink)),
-    ),
-    outcome,
-  };
 }
+
+export interface Result {
+  readonly trees: Trees;
+  /** What the collector should have taken. */
+  readonly left: readonly string[];
+  /** How the last run ended. */
+  readonly outcome: string;
+}
+
+/** Runs the scenario in a folder of its own, as often as there are `processes`, one after the other. */
+export async function runScenario(...processes: readonly ((place: Workplace) => Promise<string>)[]): Promise<Result> {
+  using folder = temporaryFolder();
+  const place = placeIn(folder.path, scenario);
+  let outcome = "";
+  for (const process of processes) outcome = await process(place);
+  const outputs = sinks.map((sink) => place.output(sink));
+  const trees = new Map(sinks.map((sink) => [sink, readOutput(place.output(sink))]));
+  return { trees, left: await leftovers(place.state, outputs), outcome };
+}
+
+/** A process of the scenario in which nothing goes wrong that does not go wrong in any case. */
+export const undisturbed = (place: Workplace): Promise<string> => runIn(place, {});
 
 /** Nobody is to wait for a back-off; executions end early, so that there are several; and some attempts go wrong in any case. */
 function quick(internals: Internals): Internals {
@@ -101,12 +110,11 @@ function givingUpOnce(handlers: Handlers): Handlers {
 }
 
 /**
- * What is wrong after disturbed runs and then an undisturbed one on the same state: output that is not the expected one byte for byte, anything that the
- * collector should have taken, or should not.
+ * What is wrong with a result, the last run of which nobody disturbed: output that is not the expected one byte for byte, anything that the collector should
+ * have taken, or should not.
  */
-export async function problemsAfter(expected: Trees, ...disturbances: readonly Internals[]): Promise<string[]> {
-  const { trees, left, outcome } = await runScenario(...disturbances, {});
-  const ended = outcome === "done" || outcome === "nothing-new" ? [] : [`the run after it ended with: ${outcome}`];
+export function problemsOf({ trees, left, outcome }: Result, expected: Trees): string[] {
+  const ended = outcome === "done" || outcome === "nothing-new" ? [] : [`the last run ended with: ${outcome}`];
   const differing = [...trees].flatMap(([sink, tree]) =>
     differences(tree, expected.get(sink)!).map((difference) => `sink ${sink}: ${difference}`),
   );

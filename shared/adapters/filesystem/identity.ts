@@ -8,7 +8,8 @@ export const fingerprintBytes = 1024;
 
 /**
  * What is remembered of a file (DESIGN §7): a fingerprint of its first `bytes` bytes. Where fingerprints are equal, `inode` and `file` (path below the
- * input folder) tell files apart. `seen` is how long it was when it was last looked at: read so far, it was read to its end.
+ * input folder) tell files apart. `seen` is how long it was when it was last looked at: read so far, it was read to its end. `ended` is where it
+ * ended when it was last read to its end, maybe within a line.
  */
 export type FileIdentity = {
   readonly file: string;
@@ -16,6 +17,7 @@ export type FileIdentity = {
   readonly bytes: number;
   readonly sha256: string;
   readonly seen: number;
+  readonly ended: number;
 };
 
 /** A file as it is now. `head`: its first `fingerprintBytes` bytes, or all that there are. */
@@ -34,8 +36,10 @@ export interface WantedFile {
   readonly position: number;
 }
 
-export function identify({ file, inode, head, size }: FoundFile): FileIdentity {
-  return { file, inode, bytes: head.length, sha256: fingerprint(head), seen: size };
+/** @param before the ledger's partition, if this file is of one */
+export function identify({ file, inode, head, size }: FoundFile, before?: WantedFile): FileIdentity {
+  const ended = before === undefined ? 0 : isDone(before) ? before.position : before.identity.ended;
+  return { file, inode, bytes: head.length, sha256: fingerprint(head), seen: size, ended };
 }
 
 export function fingerprint(head: Buffer): string {
@@ -57,9 +61,9 @@ export function wantedFile({ id, identity, position }: KnownPartition): WantedFi
 
 function isFileIdentity(value: Json): value is FileIdentity {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
-  const { file, inode, bytes, sha256, seen } = value as { [key: string]: Json };
+  const { file, inode, bytes, sha256, seen, ended } = value as { [key: string]: Json };
   const texts = typeof file === "string" && typeof inode === "string" && typeof sha256 === "string";
-  const numbers = Number.isSafeInteger(bytes) && Number.isSafeInteger(seen);
+  const numbers = [bytes, seen, ended].every(Number.isSafeInteger);
   return texts && numbers && isBelow(file as string);
 }
 

@@ -106,6 +106,17 @@ export function replaced(path: string, position: number): LossError {
   });
 }
 
+export function edited(path: string, position: number): LossError {
+  return new LossError(
+    "input-edited",
+    `${path} was edited: position ${position} lay between two lines, and lies within one now`,
+    {
+      wayOut: wayOut(path),
+      place: { file: path, offset: position },
+    },
+  );
+}
+
 export function vanished(path: string, position: number): LossError {
   return new LossError("input-vanished", `${path} is gone, and was read only up to ${position}`, {
     wayOut: wayOut(path),

@@ -1,6 +1,6 @@
 import type { RecordBatch } from "../../ports/source.ts";
 import type { InputFile } from "./input-file.ts";
-import { LineCounter, passLines, type Span } from "./lines.ts";
+import { passLines, type Span } from "./lines.ts";
 
 /** Bytes a batch: large for the disk, small enough that a turn of the event loop stays short. */
 const chunkBytes = 256 * 1024;
@@ -46,14 +46,12 @@ export class LineReader {
   readonly #range: Span;
   readonly #maxLineBytes: number;
   readonly #chunkBytes: number;
-  readonly #lines: LineCounter;
 
   constructor(file: InputFile, range: Span, maxLineBytes: number) {
     this.#file = file;
     this.#range = range;
     this.#maxLineBytes = maxLineBytes;
     this.#chunkBytes = Math.min(chunkBytes, range.to - range.from);
-    this.#lines = new LineCounter(file);
   }
 
   async *batches(signal?: AbortSignal): AsyncGenerator<RecordBatch> {
@@ -83,7 +81,7 @@ export class LineReader {
   async #batch(slot: Slot, filled: number, position: number): Promise<RecordBatch> {
     for (let length = filled; ; ) {
       const scan = scanLines(slot, length, position, this.#maxLineBytes, position + length === this.#range.to);
-      if (scan.count > 0) return await this.#toBatch(slot, scan, position + scan.end);
+      if (scan.count > 0) return this.#toBatch(slot, scan, position + scan.end);
       if (length >= this.#maxLineBytes + lineEndBytes) return await this.#tooLong(slot, length, position);
       slot.bytes = Buffer.allocUnsafeSlow(Math.min(2 * length, this.#maxLineBytes + lineEndBytes));
       length = await this.#fill(slot, slot.bytes.length, position);
@@ -96,19 +94,14 @@ export class LineReader {
     slot.valueStart[0] = 0;
     slot.valueEnd[0] = Math.min(excerptBytes, this.#maxLineBytes);
     slot.offsets[0] = position;
-    return await this.#toBatch(slot, { count: 1, end: length, tooLong: [0] }, next);
+    return this.#toBatch(slot, { count: 1, end: length, tooLong: [0] }, next);
   }
 
-  async #toBatch({ bytes, valueStart, valueEnd, offsets }: Slot, { count, tooLong }: Scan, next: number) {
+  #toBatch({ bytes, valueStart, valueEnd, offsets }: Slot, { count, tooLong }: Scan, next: number): RecordBatch {
     const batch: RecordBatch = { bytes, count, valueStart, valueEnd, offsets, next };
     if (tooLong.length === 0) return batch;
-    const errors = new Map<number, string>();
-    for (const row of tooLong) {
-      const offset = offsets[row]!;
-      const place = `${this.#file.path}, line ${await this.#lines.lineAt(offset)}, offset ${offset}`;
-      errors.set(row, `a line is longer than maxLineBytes (${this.#maxLineBytes}): ${place}`);
-    }
-    return { ...batch, errors };
+    const error = `the line is longer than maxLineBytes (${this.#maxLineBytes})`;
+    return { ...batch, errors: new Map(tooLong.map((row) => [row, error])) };
   }
 
   /** Returns a promise whose failure is heard when it is awaited, and does no harm before. */

@@ -43,6 +43,13 @@ export async function lastLineEnd(file: InputFile, { from, to }: Span): Promise<
   return from;
 }
 
+/** Whether a line ends right before a position. */
+export async function endsLine(file: InputFile, position: number): Promise<boolean> {
+  const byte = Buffer.allocUnsafe(1);
+  await file.readAll(byte, 1, position - 1);
+  return byte[0] === lineFeed;
+}
+
 /** The largest line end within `bytes` of `from`, or the end of the first line if that is longer. */
 export async function cutBytes(file: InputFile, { from, to }: Span, bytes: number): Promise<number> {
   const target = from + Math.max(1, Math.floor(bytes));

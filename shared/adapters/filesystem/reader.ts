@@ -21,7 +21,7 @@ export async function* readRows(path: string): AsyncGenerator<string> {
   for await (const chunk of readChunks(path)) yield* chunk.toString("utf8").split("\n").slice(0, -1);
 }
 
-/** What `readRows` reads, many rows at once: each chunk is valid until the next, and holds whole lines, their ends included. */
+/** What `readRows` reads, many rows at once: each chunk holds whole lines, their ends included. */
 export async function* readChunks(path: string): AsyncGenerator<Buffer> {
   const { root } = outputLayout(path);
   const buffer = Buffer.allocUnsafeSlow(chunkBytes);
@@ -74,7 +74,7 @@ async function* wholeLines(handle: FileHandle, bytes: number, given: Buffer): As
   for (let position = 0; position < bytes; ) {
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
     const end = buffer.subarray(0, bytesRead).lastIndexOf(lineFeed) + 1;
-    if (end > 0) yield buffer.subarray(0, end);
+    if (end > 0) yield Buffer.from(buffer.subarray(0, end));
     else buffer = Buffer.allocUnsafeSlow(buffer.length * 2);
     position += end;
   }

@@ -30,7 +30,7 @@ class Reader {
       const { id, identity } = partition;
       const from = this.#known.find((one) => one.id === id)?.position ?? partition.start;
       const range = { ...wholeRange(partition), from };
-      const { to } = from < range.to ? await source.cut(range, { records }) : range;
+      const { to } = from < range.to && records > 0 ? await source.cut(range, { records }) : { to: from };
       if (to > from) found[id] = await readValues(source, { ...range, to });
       known.push({ id, identity, position: to });
     }
@@ -243,6 +243,37 @@ test("a loss names the file, what happened to it, and the way out", async (conte
   assert.deepEqual(await input.read(), { a: ["2"] });
 });
 
+test("a file that was edited in place is found out, where its lines would be cut in two", async (context) => {
+  const input = await reader(context);
+  const lines = `${header}1\n2\n3\n4\n`;
+  await input.write("a", lines);
+  await input.read(62);
+  await input.write("a", lines.replace("1", "seventeen"));
+  await assert.rejects(input.read(), {
+    name: "LossError",
+    code: "input-edited",
+    message: /^.*a was edited: position \d+/,
+  });
+  await input.write("a", lines.replace("2", "B"));
+  assert.deepEqual(await input.read(), { a: ["3", "4"] });
+
+  await input.write("b", lines);
+  const source = createFilesSource({ path: input.folder, bounded: true });
+  const partition = (await source.discover([])).find(({ id }) => id === "b")!;
+  const range = { ...wholeRange(partition), to: lines.length - 2 };
+  await input.write("b", lines.replace("1", "seventeen"));
+  await assert.rejects(readValues(source, range), { name: "LossError", code: "input-edited" });
+});
+
+test("a line that was read before it was whole is no edit when it goes on, nor when nothing of it is taken at first", async (context) => {
+  const input = await reader(context);
+  await input.write("a", "1\nhal");
+  assert.deepEqual(await input.read(), { a: ["1", "hal"] });
+  await appendFile(input.file("a"), "f\n2\n");
+  assert.deepEqual(await input.read(0), {});
+  assert.deepEqual(await input.read(), { a: ["f", "2"] });
+});
+
 test("a file that is renamed between plan and read is found", async (context) => {
   const input = await reader(context);
   await input.write("a", "1\n");
@@ -255,7 +286,7 @@ test("a file that is renamed between plan and read is found", async (context) =>
 test("an identity that another source made is refused", async (context) => {
   const input = await reader(context);
   const source = createFilesSource({ path: input.folder, bounded: true });
-  for (const identity of [null, "topic", { file: "../x", inode: "1", bytes: 1, sha256: "", seen: 1 }]) {
+  for (const identity of [null, "topic", { file: "../x", inode: "1", bytes: 1, sha256: "", seen: 1, ended: 0 }]) {
     await assert.rejects(source.discover([{ id: "x", identity, position: 0 }]), { code: "input-identity-invalid" });
   }
 });

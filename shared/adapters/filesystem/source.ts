@@ -3,10 +3,10 @@ import { UsageError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 import type { CutLimit, KnownPartition, PartitionStatus, Source, SourceRange } from "../../ports/source.ts";
 import { type FoundFile, identify, isDone, type WantedFile, wantedFile } from "./identity.ts";
-import type { InputFile, ReadableFileSystem } from "./input-file.ts";
+import { edited, type InputFile, type ReadableFileSystem } from "./input-file.ts";
 import { InputFolder } from "./input-folder.ts";
 import { LineReader } from "./line-reader.ts";
-import { cutBytes, cutRecords, LineCounter, lastLineEnd, splitLines } from "./lines.ts";
+import { cutBytes, cutRecords, endsLine, LineCounter, lastLineEnd, splitLines } from "./lines.ts";
 import { isShortened, Locator } from "./locator.ts";
 import { partitionId } from "./partition-id.ts";
 
@@ -67,7 +67,7 @@ class FilesSource implements Source {
       const id = partitionId(file.file, taken);
       taken.add(id);
       checkPlain(file);
-      partitions.push(await this.#status(id, file, 0));
+      partitions.push(await this.#status(id, file));
     }
     return partitions;
   }
@@ -92,6 +92,7 @@ class FilesSource implements Source {
     if (range.from >= range.to) return;
     const file = await this.#locator.open(range);
     try {
+      await checkUnedited(file, wantedFile({ ...range, position: range.to }));
       yield* new LineReader(file, range, this.#maxLineBytes).batches(signal);
     } finally {
       await file.close();
@@ -110,34 +111,52 @@ class FilesSource implements Source {
   /** A partition of the ledger. Throws if there is more to read of it, and its file is not there, or not whole (I8). */
   async #known(wanted: WantedFile, file: FoundFile | undefined, found: readonly FoundFile[]): Promise<PartitionStatus> {
     const { id, identity, position } = wanted;
-    if (file !== undefined && file.size >= identity.seen) return await this.#status(id, file, position);
+    if (file !== undefined && file.size >= identity.seen) {
+      await this.#useFound(file, (input) => checkUnedited(input, wanted));
+      return await this.#status(id, file, wanted);
+    }
     const over = file === undefined && isDone(wanted) && !found.some((one) => isShortened(wanted, one));
     if (!over) throw await this.#locator.loss(wanted, { read: position, needed: identity.seen }, found);
     return { id, identity, start: 0, end: position, high: position };
   }
 
-  async #status(id: string, file: FoundFile, position: number): Promise<PartitionStatus> {
+  async #status(id: string, file: FoundFile, known?: WantedFile): Promise<PartitionStatus> {
+    const position = known?.position ?? 0;
     const end = this.#bounded || file.size === position ? file.size : await this.#lastLineEnd(file, position);
-    return { id, identity: identify(file), start: 0, end, high: end };
+    return { id, identity: identify(file, known), start: 0, end, high: end };
   }
 
-  async #lastLineEnd(found: FoundFile, position: number): Promise<number> {
-    const file = await this.#locator.openFound(found);
-    try {
-      return await lastLineEnd(file, { from: position, to: found.size });
-    } finally {
-      await file.close();
-    }
+  #lastLineEnd(found: FoundFile, position: number): Promise<number> {
+    return this.#useFound(found, (file) => lastLineEnd(file, { from: position, to: found.size }));
   }
 
-  async #use<T>(range: SourceRange, work: (file: InputFile) => Promise<T>): Promise<T> {
-    const file = await this.#locator.open(range);
+  #useFound<T>(found: FoundFile, work: (file: InputFile) => Promise<T>): Promise<T> {
+    return this.#using(this.#locator.openFound(found), work);
+  }
+
+  #use<T>(range: SourceRange, work: (file: InputFile) => Promise<T>): Promise<T> {
+    return this.#using(this.#locator.open(range), work);
+  }
+
+  async #using<T>(opening: Promise<InputFile>, work: (file: InputFile) => Promise<T>): Promise<T> {
+    const file = await opening;
     try {
       return await work(file);
     } finally {
       await file.close();
     }
   }
+}
+
+/**
+ * Positions lie between lines, or where the file once ended. One that does not any more says that the file was edited in place, and its lines would be
+ * cut in two. (An edit that leaves the lines where they were is not found, and does no such harm.)
+ *
+ * @throws LossError `input-edited`
+ */
+async function checkUnedited(file: InputFile, { identity, position }: WantedFile): Promise<void> {
+  if ([0, identity.seen, identity.ended].includes(position) || (await endsLine(file, position))) return;
+  throw edited(file.path, position);
 }
 
 function checkFilesSource(options: FilesSourceOptions): Required<FilesSourceOptions> {
