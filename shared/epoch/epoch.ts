@@ -7,7 +7,8 @@
  *                         │   ▼
  *                         fenced
  *
- * `planned → planned` is another attempt. A restore decides over a planned or fenced row. Nothing leaves `decided` but to `committed`.
+ * `planned → planned` is another attempt. A restore decides over a planned or fenced row. "Committed" is not a status of its own: it is HEAD.committed, and
+ * a decided row's `committedAt`. `transitions` below is this picture as a table.
  */
 import type { ErrorDescription } from "../errors.ts";
 import type { Json } from "../json.ts";
@@ -162,3 +163,16 @@ export interface DecidedEpoch extends EpochBase {
   readonly pins: readonly string[];
 }
 export type EpochRow = PlannedEpoch | FencedEpoch | DecidedEpoch;
+
+/** The verbs of the ledger that change an epoch's status. */
+export type Transition = "plan" | "fence" | "decide" | "restore";
+
+/** The table of transitions: from a status, by a verb, to a status; a verb that is not there is refused. Nothing leaves `decided` (I3). */
+export const transitions: Readonly<
+  Record<EpochRow["status"] | "none", Readonly<Partial<Record<Transition, EpochRow["status"]>>>>
+> = {
+  none: { plan: "planned", restore: "decided" },
+  planned: { plan: "planned", fence: "fenced", decide: "decided", restore: "decided" },
+  fenced: { plan: "planned", restore: "decided" },
+  decided: {},
+};

@@ -67,7 +67,9 @@ async function measure(job: Job, nodeOptions: readonly string[] = []): Promise<M
   mkdirSync(job.folder, { recursive: true });
   const script = fileURLToPath(new URL("measure.ts", import.meta.url));
   const args = [...nodeOptions, "--conditions=epochflow-source", script, JSON.stringify(job)];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
+  // As the command's launcher does: the sources need not be stripped of their types by every thread.
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") };
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
   return JSON.parse(stdout);
 }
 

@@ -4,7 +4,17 @@
  */
 import type { EpochRow } from "../../shared/epoch/epoch.ts";
 import type { WindowAssigner } from "../../shared/index.ts";
-import { type Input, isLarge, type Job, type Output, parse, type Reading, type Row } from "./readings.ts";
+import {
+  type Input,
+  isLarge,
+  isRefused,
+  type Job,
+  type Output,
+  parse,
+  type Reading,
+  type Row,
+  wideWindow,
+} from "./readings.ts";
 
 interface Open {
   readonly key: string;
@@ -15,77 +25,115 @@ interface Open {
   changed: boolean;
 }
 
+/** One windowed aggregation. */
+class Windows {
+  readonly rows: Row[] = [];
+  readonly late: Row[] = [];
+  readonly #open = new Map<string, Open>();
+  readonly #assigner: WindowAssigner;
+  readonly #allowedLateness: number;
+
+  constructor(assigner: WindowAssigner, allowedLateness: number) {
+    this.#assigner = assigner;
+    this.#allowedLateness = allowedLateness;
+  }
+
+  /** Takes the readings of one sub-range. */
+  add(readings: readonly Reading[], watermark: number): void {
+    const shares = new Map<Open, Reading[]>();
+    for (const value of readings) {
+      const { key, time: timestamp } = value;
+      for (const window of windowsOf(this.#assigner, timestamp)) {
+        if (window.windowEnd + this.#allowedLateness <= watermark) {
+          this.late.push({ key, value, timestamp, ...window });
+          continue;
+        }
+        const name = `${window.windowStart} ${key}`;
+        const open = this.#open.get(name) ?? { key, ...window, shares: [], changed: true };
+        this.#open.set(name, open);
+        shares.set(open, [...(shares.get(open) ?? []), value]);
+      }
+    }
+    for (const [open, share] of shares) {
+      open.shares.push(share);
+      open.changed = true;
+    }
+  }
+
+  fire(watermark: number): void {
+    for (const [name, open] of this.#open) {
+      if (open.windowEnd > watermark) continue;
+      if (open.changed) this.rows.push(rowOf(open));
+      open.changed = false;
+      if (open.windowEnd + this.#allowedLateness <= watermark) this.#open.delete(name);
+    }
+  }
+}
+
+const before = Number.NEGATIVE_INFINITY;
+const after = Number.POSITIVE_INFINITY;
+
 /** The evaluation of the plans that a ledger recorded: which records are late depends on them, and on them only (DESIGN §7). */
 export function evaluatePlans(
   job: Job,
   input: Input,
   epochs: readonly EpochRow[],
 ): Output & { watermarks: (number | null)[] } {
-  const output = { rows: [] as Row[], late: [] as Row[], large: [] as Row[], rejected: [] as Row[] };
-  const watermarks: (number | null)[] = [];
-  const windows = new Map<string, Open>();
+  const narrow = new Windows(job.window, job.allowedLateness);
+  const wide = new Windows(wideWindow(job), 0);
+  const large: Row[] = [];
+  const rejected: Row[] = [];
   const largest = new Map<string, number>();
-  let watermark: number | null = null;
+  const watermarks = [before];
 
   for (const { plan } of epochs) {
-    watermarks.push(watermark);
-    for (const { id, from, to, cuts } of plan.partitions) {
-      for (const [index, start] of [from, ...cuts].entries()) {
-        const shares = new Map<string, Reading[]>();
-        for (const { offset, text } of linesOf(input[id]!, start, cuts[index] ?? to)) {
-          const reading = tryParse(text);
-          if (!reading) {
-            output.rejected.push({ partition: id, offset, value: text });
-            continue;
-          }
-          largest.set(id, Math.max(reading.time, largest.get(id) ?? reading.time));
-          if (isLarge(reading)) output.large.push({ ...reading });
-          for (const window of windowsOf(job.window, reading.time)) {
-            if (watermark !== null && window.windowEnd + job.allowedLateness <= watermark) {
-              output.late.push({ key: reading.key, value: reading, timestamp: reading.time, ...window });
-              continue;
-            }
-            const name = `${window.windowStart} ${reading.key}`;
-            if (!windows.has(name)) windows.set(name, { key: reading.key, ...window, shares: [], changed: false });
-            if (!shares.has(name)) shares.set(name, []);
-            shares.get(name)!.push(reading);
-          }
-        }
-        for (const [name, share] of shares) {
-          const open = windows.get(name)!;
-          open.shares.push(share);
-          open.changed = true;
-        }
+    const watermark = watermarks.at(-1)!;
+    for (const { partition, lines } of subRanges(plan, input)) {
+      const readings: Reading[] = [];
+      for (const { offset, text } of lines) {
+        const reading = tryParse(text);
+        if (reading) readings.push(reading);
+        else rejected.push({ partition, offset, value: text });
       }
+      for (const { time } of readings) largest.set(partition, Math.max(time, largest.get(partition) ?? time));
+      large.push(...readings.filter(isLarge).map((reading) => ({ ...reading })));
+      narrow.add(readings, watermark);
+      wide.add(readings, watermark);
     }
-    watermark = watermarkOf(plan, largest, job.outOfOrder, watermark);
-    for (const [name, open] of windows) {
-      if (watermark === null || open.windowEnd > watermark) continue;
-      if (open.changed) output.rows.push(rowOf(open));
-      open.changed = false;
-      if (open.windowEnd + job.allowedLateness <= watermark) windows.delete(name);
-    }
+    watermarks.push(watermarkOf(plan, largest, job.outOfOrder, watermark));
+    narrow.fire(watermarks.at(-1)!);
+    wide.fire(watermarks.at(-1)!);
   }
-  watermarks.push(watermark);
-  return { ...output, watermarks };
+  const refused = narrow.rows.filter(isRefused).map((value) => ({ partition: "", offset: -1, value }));
+  return {
+    rows: narrow.rows.filter((row) => !isRefused(row)),
+    wide: wide.rows.map(countOnly),
+    late: narrow.late,
+    large,
+    rejected: [...rejected, ...refused],
+    watermarks: watermarks.map((watermark) => (watermark === before ? null : watermark)),
+  };
 }
 
 /** All of the input at once: each window's last row. What comes out for whichever cuts, as long as no record is too late for them. */
 export function evaluateAtOnce(job: Job, input: Input): Row[] {
-  const windows = new Map<string, Open>();
-  for (const id of Object.keys(input).sort()) {
-    for (const text of input[id]!) {
-      const reading = tryParse(text);
-      if (!reading) continue;
-      for (const window of windowsOf(job.window, reading.time)) {
-        const name = `${window.windowStart} ${reading.key}`;
-        const open = windows.get(name) ?? { key: reading.key, ...window, shares: [[]], changed: true };
-        windows.set(name, open);
-        open.shares[0]!.push(reading);
-      }
-    }
-  }
-  return [...windows.values()].map(rowOf);
+  const windows = new Windows(job.window, 0);
+  const partitions = Object.keys(input).sort();
+  windows.add(
+    partitions.flatMap((id) => input[id]!.flatMap((text) => tryParse(text) ?? [])),
+    before,
+  );
+  windows.fire(after);
+  return windows.rows.filter((row) => !isRefused(row));
+}
+
+const countOnly = ({ key, windowStart, windowEnd, count }: Row): Row => ({ key, windowStart, windowEnd, count });
+
+/** In the order of partitions and offsets. */
+function subRanges({ partitions }: EpochRow["plan"], input: Input) {
+  return partitions.flatMap(({ id, from, to, cuts }) =>
+    [from, ...cuts].map((start, index) => ({ partition: id, lines: linesOf(input[id]!, start, cuts[index] ?? to) })),
+  );
 }
 
 function tryParse(text: string): Reading | undefined {
@@ -116,19 +164,15 @@ function windowsOf({ sizeMs, everyMs }: WindowAssigner, time: number): { windowS
 
 /** DESIGN §7, Event time: the minimum over the partitions that are not idle; if all are, the maximum; never back. */
 function watermarkOf(
-  plan: EpochRow["plan"],
+  { partitions, advanceTo }: EpochRow["plan"],
   largest: ReadonlyMap<string, number>,
   outOfOrder: number,
-  before: number | null,
-): number | null {
-  const active = plan.partitions
-    .filter((one) => !one.idle)
-    .map(({ id }) => largest.get(id) ?? Number.NEGATIVE_INFINITY);
-  const all = plan.partitions.map(({ id }) => largest.get(id) ?? Number.NEGATIVE_INFINITY);
-  const reached = (active.length > 0 ? Math.min(...active) : Math.max(...all)) - outOfOrder;
-  const least = Number.NEGATIVE_INFINITY;
-  const watermark = Math.max(reached, plan.advanceTo ?? least, before ?? least);
-  return watermark === least ? null : watermark;
+  last: number,
+): number {
+  const timeOf = ({ id }: { id: string }) => largest.get(id) ?? before;
+  const active = partitions.filter((one) => !one.idle).map(timeOf);
+  const reached = active.length > 0 ? Math.min(...active) : Math.max(...partitions.map(timeOf));
+  return Math.max(reached - outOfOrder, advanceTo ?? before, last);
 }
 
 function rowOf({ key, windowStart, windowEnd, shares }: Open): Row {

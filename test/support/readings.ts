@@ -15,10 +15,11 @@ import {
   pipeline,
   reduce,
   sum,
+  tumbling,
   type WindowAssigner,
 } from "../../shared/index.ts";
 
-/** A job that has all there is: two stages, sinks in both, late records, dead letters, aggregates that depend on the order. */
+/** A job that has all there is: two stages, sinks in both, two aggregations, late records, dead letters, aggregates that depend on the order. */
 export interface Job {
   readonly window: WindowAssigner;
   readonly allowedLateness: number;
@@ -34,12 +35,16 @@ export interface Reading {
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Ids of its sinks. "large" needs no key, and is written by the stage that reads. */
-export const sinks = ["rows", "late", "large", "rejected"] as const;
+export const sinks = ["rows", "wide", "late", "large", "rejected"] as const;
 export type SinkId = (typeof sinks)[number];
 /** Rows by sink. */
 export type Output = Readonly<Record<SinkId, readonly Row[]>>;
 
 export const isLarge = (reading: Reading): boolean => reading.value > 50;
+/** Rows that become dead letters. */
+export const isRefused = ({ key, windowStart }: Row): boolean => key === "c" && Number(windowStart) % 4 === 0;
+/** Windows of a second aggregation, beside the job's own. */
+export const wideWindow = ({ window }: Job): WindowAssigner => tumbling(2 * window.sizeMs);
 /** Files with lines, by name. */
 export type Input = Readonly<Record<string, readonly string[]>>;
 
@@ -63,8 +68,9 @@ function readingsPipeline(folder: string, job: Job): Definition {
     }),
   );
   readings.filter(isLarge).to(sink("large"), { id: "large" });
-  return readings
-    .keyBy((reading) => reading.key)
+  const keyed = readings.keyBy((reading) => reading.key);
+  keyed.window(wideWindow(job)).aggregate({ count: count() }).to(sink("wide"), { id: "wide" });
+  return keyed
     .window(job.window, { allowedLateness: job.allowedLateness, late: sink("late") })
     .aggregate({
       count: count(),
@@ -73,6 +79,10 @@ function readingsPipeline(folder: string, job: Job): Definition {
       average: average((reading) => reading.value),
       values: collect((reading) => reading.value),
       longest: reduce<Reading>((left, right) => (right.value >= left.value ? right : left)),
+    })
+    .map((row) => {
+      if (isRefused(row)) throw new Error("refused");
+      return row;
     })
     .to(sink("rows"), { id: "rows" });
 }
@@ -106,14 +116,20 @@ export class Workplace {
 
   /** What `epochflow read` prints, by sink. */
   async read(): Promise<Record<SinkId, string[]>> {
-    const texts: Record<SinkId, string[]> = { rows: [], late: [], large: [], rejected: [] };
+    const texts: Record<SinkId, string[]> = { rows: [], wide: [], late: [], large: [], rejected: [] };
     for (const sink of sinks) for await (const text of readRows(this.output(sink))) texts[sink].push(text);
     return texts;
   }
 
   async readRows(): Promise<Output> {
-    const { rows, late, large, rejected } = await this.read();
+    const { rows, wide, late, large, rejected } = await this.read();
     const parsed = (texts: readonly string[]): Row[] => texts.map((text) => JSON.parse(text));
-    return { rows: parsed(rows), late: parsed(late), large: parsed(large), rejected: parsed(rejected) };
+    return {
+      rows: parsed(rows),
+      wide: parsed(wide),
+      late: parsed(late),
+      large: parsed(large),
+      rejected: parsed(rejected),
+    };
   }
 }

@@ -3,6 +3,7 @@ import type { EpochId, Ledger } from "../../ports/ledger.ts";
 import { isDecidedAt, isPlannedAt } from "./conditions.ts";
 import type { ItemReader, Items } from "./item-store.ts";
 import { ackKey, acksPrefix, epochKey } from "./layout.ts";
+import { move } from "./moving.ts";
 
 /** Put-if-absent: acks never change. A retry that meets its own ack, even of an attempt that is over, learns that it has won. */
 export function ack(items: Items, id: EpochId, given: Ack): Awaited<ReturnType<Ledger["ack"]>> {
@@ -36,6 +37,6 @@ export function fence(items: Items, id: EpochId, failure: Failure): Awaited<Retu
     failures: row.failures + 1,
     failure: row.failure ?? failure,
   };
-  items.update(epochKey(id.epoch), fenced);
+  move(items, "fence", row, fenced);
   return { outcome: "fenced", row: fenced };
 }

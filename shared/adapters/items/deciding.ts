@@ -5,6 +5,7 @@ import { assertCountsUnits, assertReadAsPlanned } from "./assertions.ts";
 import { isAsSeen, isDecidedAt, isFullyCommitted, isNextToDecide, isPlannedAt } from "./conditions.ts";
 import { endOf, type Items } from "./item-store.ts";
 import { acksPrefix, epochKey, existing, headKey, unitKey } from "./layout.ts";
+import { move } from "./moving.ts";
 import { lastDecision } from "./planning.ts";
 
 type DecideWrite = Parameters<Ledger["decide"]>[1];
@@ -29,7 +30,7 @@ export function decide(items: Items, id: EpochId, { decision, units, ackCount }:
   assertReadAsPlanned(row, decision, before?.partitions ?? []);
   assertCountsUnits(epoch, decision, units, before);
 
-  items.update(epochKey(epoch), { ...row, ...decidedNow, decision });
+  move(items, "decide", row, { ...row, ...decidedNow, decision });
   items.update(headKey, { ...head, decided: epoch });
   for (const [position, unit] of units.entries())
     items.insert(unitKey(id, unit), { ...unit, status: "prepared", position });
@@ -54,8 +55,7 @@ export function restore(items: Items, write: RestoreWrite): "decided" | "changed
   const attempt = (row?.attempt ?? 0) + 1;
   const base = { epoch, attempt, plan, attemptPlan, plannedAt: now, failures: 0, failure: null };
   const restored: DecidedEpoch = { ...base, ...decidedNow, decision, committedAt: now };
-  if (row) items.update(epochKey(epoch), restored);
-  else items.insert(epochKey(epoch), restored);
+  move(items, "restore", row, restored);
   items.update(headKey, { ...head, decided: epoch, committed: epoch, fingerprint });
   return "decided";
 }

@@ -5,6 +5,7 @@ import { assertContinues, assertSamePlan } from "./assertions.ts";
 import { isAsSeen, isDecided, isNextToDecide, isRunning, ownsLease } from "./conditions.ts";
 import type { ItemReader, Items } from "./item-store.ts";
 import { epochKey, existing, headKey, wakeKey } from "./layout.ts";
+import { move } from "./moving.ts";
 
 type PlanWrite = Parameters<Ledger["plan"]>[0];
 type PlanOutcome = Awaited<ReturnType<Ledger["plan"]>>;
@@ -17,13 +18,11 @@ export function plan(items: Items, write: PlanWrite): PlanOutcome {
   if (!ownsLease(wake, write.owner)) return { outcome: "not-owner" };
   const unchanged = isNextToDecide(head, write.epoch) && isRunning(head) && isAsSeen(row, write.seen);
   if (!unchanged) return { outcome: "changed" };
-  invariant("I3", !isDecided(row), "a decided epoch is planned again", { epoch: write.epoch });
   assertContinues(write.epoch, write.plan, lastDecision(items, write.epoch)?.partitions ?? []);
   if (row) assertSamePlan(row, write.plan);
 
   const planned = nextAttempt(row, write);
-  if (row) items.update(epochKey(write.epoch), planned);
-  else items.insert(epochKey(write.epoch), planned);
+  move(items, "plan", row, planned);
   if (write.events !== 0) items.update(wakeKey, { ...wake, events: wake.events + write.events });
   return { outcome: "planned", attempt: planned.attempt };
 }
