@@ -88,4 +88,6 @@ test("a folder that is not there, or holds something else", async () => {
 test("neither a name nor a file", async () => {
   makePipeline("word-count.ts", "words");
   await assert.rejects(folderOf("wordcount.ts"), usage("no-such-file", /Did you mean "word-count\.ts"\?/));
+  makeState(".epochflow/words");
+  await assert.rejects(folderOf("wrods"), usage("no-state", /no state of a pipeline "wrods".*Did you mean "words"\?/));
 });

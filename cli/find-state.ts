@@ -4,6 +4,7 @@ import { statePaths } from "../local/compose.ts";
 import { loadPipeline } from "../local/load.ts";
 import { didYouMeanPath, displayPath, namesIn } from "../local/paths.ts";
 import { UsageError } from "../shared/errors.ts";
+import { didYouMean } from "../shared/options.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
 
 export interface StateOptions {
@@ -28,8 +29,20 @@ export async function findState(pipeline: string | undefined, { state }: StateOp
   if (pipeline === undefined) return { folder: existing(state ?? onlyState()), topology: undefined };
   if (state === undefined && hasState(join(root, pipeline)))
     return { folder: join(root, pipeline), topology: undefined };
+  if (!existsSync(pipeline) && !/[./]/.test(pipeline)) throw noPipelineOfName(pipeline);
   const { topology } = await loadPipeline(pipeline);
   return { folder: existing(state ?? join(root, topology.name)), topology };
+}
+
+function noPipelineOfName(name: string): UsageError {
+  const states = namesIn(root).filter((state) => hasState(join(root, state)));
+  return new UsageError(
+    "no-state",
+    `There is no state of a pipeline "${name}" in ${root}.${didYouMean(name, states)}`,
+    {
+      wayOut: "Name the pipeline or its module, as they are seen from the working directory; or the state, by --state.",
+    },
+  );
 }
 
 function existing(folder: string): string {

@@ -13,6 +13,7 @@ export class Watchdog {
   private readonly giveUp: () => void;
   private readonly inARow = new Map<string, number>();
   private lastThrown: ErrorDescription | undefined;
+  private lastTold: string | undefined;
   private readonly attempts: number;
   private readonly tell: ((message: Message) => void) | undefined;
 
@@ -48,14 +49,21 @@ export class Watchdog {
     const known = error.code === "attempt-failed" ? (this.lastThrown ?? error) : error;
     this.lastThrown = undefined;
     if (error.kind === "infrastructure") this.failed("attempt", known);
-    else this.tell?.({ level: "warning", text: `attempt ${row.attempt} of epoch ${epoch} failed`, error: known });
+    else this.warn(`attempt ${row.attempt} of epoch ${epoch} failed`, known);
   }
 
   private failed(what: string, error: ErrorDescription): void {
     const count = (this.inARow.get(what) ?? 0) + 1;
     this.inARow.set(what, count);
     if (count >= this.attempts) this.end(error);
-    else this.tell?.({ level: "warning", text: `${what} failed, trying again`, error });
+    else this.warn(`${what} failed, trying again`, error);
+  }
+
+  /** What goes wrong again as it did before is not spelled out again. */
+  private warn(text: string, error: ErrorDescription): void {
+    const again = error.message === this.lastTold;
+    this.lastTold = error.message;
+    this.tell?.({ level: "warning", ...(again ? { text: `${text}: the same error` } : { text, error }) });
   }
 
   private end(error: ErrorDescription): void {

@@ -1,9 +1,10 @@
 import type { Json } from "../json.ts";
 import type { EpochId } from "../ports/ledger.ts";
 import type { UnitDecision } from "../ports/sink.ts";
+import { checkpointOf } from "./checkpoint.ts";
 import { digest } from "./digest.ts";
 import type { Engine } from "./engine.ts";
-import type { Ack, ChainRun, Checkpoint, Counts, Decision, EpochRow, PartitionState, Unit } from "./epoch.ts";
+import type { Ack, Counts, Decision, EpochRow, PartitionState, Unit } from "./epoch.ts";
 import { maxEventTimeAfter, watermarkAfter } from "./watermark.ts";
 
 /**
@@ -39,7 +40,7 @@ function decisionOf(engine: Engine, row: EpochRow, acks: readonly Ack[], before:
   const outOfOrderMs = source?.kind === "source" ? source.source.outOfOrderMs : 0;
   const fixed = {
     kind: "process" as const,
-    checkpoint: checkpointOf(acks),
+    checkpoint: checkpointOf(row, acks, engine.topology.keyGroups),
     partitions: plan.partitions.map(
       (one): PartitionState => ({
         id: one.id,
@@ -85,17 +86,6 @@ export function maxEventTimesOf(acks: readonly Ack[]): Map<string, number> {
     for (const [partition, time] of Object.entries(ack.maxEventTimes))
       times.set(partition, Math.max(time, times.get(partition) ?? time));
   return times;
-}
-
-function checkpointOf(acks: readonly Ack[]): Checkpoint {
-  const stages: Record<string, ChainRun[]> = {};
-  for (const ack of acks)
-    for (const [stage, runs] of Object.entries(ack.chains)) {
-      stages[stage] ??= [];
-      stages[stage].push(...runs);
-    }
-  for (const runs of Object.values(stages)) runs.sort((one, other) => one.from - other.from);
-  return { stages };
 }
 
 /** One unit a task, unless the sink groups them. In the order of sink, stage and task, which is that of the output. */

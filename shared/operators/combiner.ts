@@ -16,6 +16,7 @@ export class Combiner {
   readonly #node: WindowNode;
   readonly #aggregates: readonly NamedAggregate[];
   readonly #watermark: number | null;
+  readonly #running: StageEnvironment["running"];
   readonly #survivesFailures: boolean;
   readonly #counts: MutableCounts;
   readonly #failures: Failures;
@@ -24,15 +25,16 @@ export class Combiner {
 
   constructor(
     node: WindowNode,
-    { topology, watermark }: StageEnvironment,
+    environment: StageEnvironment,
     counts: MutableCounts,
     failures: Failures,
     write: (sink: string, rows: unknown[]) => void,
   ) {
     this.#node = node;
     this.#aggregates = aggregatesOf(node);
-    this.#watermark = watermark;
-    this.#survivesFailures = topology.onError.action !== "fail";
+    this.#watermark = environment.watermark;
+    this.#running = environment.running?.bind(environment);
+    this.#survivesFailures = environment.topology.onError.action !== "fail";
     this.#counts = counts;
     this.#failures = failures;
     this.#write = write;
@@ -40,8 +42,9 @@ export class Combiner {
 
   /** @param times event time of each row of the origin */
   add(input: KeyedValues, times: Float64Array): void {
-    const { rows, keys } = input;
+    const { origin, rows, keys } = input;
     const { window } = this.#node;
+    if (keys.length > 0) this.#running?.(this.#node.id, origin.partition, origin.offset(rows[0]!));
     for (let from = 0; from < keys.length; ) {
       const { first, last, from: earliest, until } = windowsAt(window, times[rows[from]!]!);
       let to = from + 1;

@@ -64,7 +64,7 @@ export class Failures {
       `Operator "${operator}" of pipeline "${name}" failed on the record at offset ${offset} of "${partition}": ${reasonOf(error)}`,
       {
         wayOut:
-          'Mend the function, or set `onError` to "skip" or to a dead-letter sink. Who mends the record itself begins anew with `epochflow reset`.',
+          'Mend the function, or set `onError` to "skip" or to a dead-letter sink. To mend the record itself, begin anew with `epochflow reset`.',
         place: { pipeline: name, operator, partition, offset },
         cause: error,
       },

@@ -274,6 +274,9 @@ test("says what runs, once per operator and batch", () => {
   const topology = describe(
     lines()
       .map((value) => value)
+      .keyBy((value) => value)
+      .window(tumbling(1000))
+      .aggregate({ count: count() })
       .to(sink),
   );
   const stage = new SourceStage({
@@ -288,6 +291,8 @@ test("says what runs, once per operator and batch", () => {
   assert.deepEqual(log, [
     ["source-1", "file", 40],
     ["map-1", "file", 40],
+    ["key-by-1", "file", 40],
+    ["window-1", "file", 40],
   ]);
 });
 

@@ -28,22 +28,22 @@ export const phases = [
 ] as const;
 export type Phase = (typeof phases)[number];
 
-/**
- * Which phase a function belongs to, by its file and name; the first rule that fits. Files that serve several phases have no rule: what they do
- * belongs to the phase of their caller.
- */
-const rules: readonly (readonly [file: RegExp, name: RegExp | undefined, phase: Phase])[] = [
-  [/adapters\/filesystem\/(source|input-|line|locator|identity)/, undefined, "read and decode"],
-  [/pipeline\/decoders\//, undefined, "read and decode"],
-  [/adapters\/filesystem\/(object-store)/, undefined, "snapshot"],
-  [/adapters\/filesystem\//, undefined, "encode and sink"],
-  [/shared\/state\/(state-store|snapshot|grouped-object|chains)/, undefined, "snapshot"],
-  [/shared\/operators\/(keyed-stage|partials)/, undefined, "merge and fire"],
-  [/shared\/operators\/|examples\//, undefined, "operators and fold"],
-  [/shared\/epoch\/|shared\/adapters\/|local\/|aws-local-stepfunctions/, undefined, "protocol"],
+type Rule = readonly [file: RegExp, phase: Phase];
+
+/** Which phase a function belongs to, by its file; the first that fits. What no rule is about belongs to the phase of its caller. */
+const rules: readonly Rule[] = [
+  [/adapters\/filesystem\/(source|input-|line|locator|identity)|pipeline\/decoders\//, "read and decode"],
+  [/adapters\/filesystem\/(sink|staged-file|seal|manifest|durable|digest)/, "encode and sink"],
+  [/shared\/state\/(state-store|snapshot|chains)/, "snapshot"],
+  [/shared\/operators\/(keyed-stage|merge|firing|results|partials)/, "merge and fire"],
+  [/shared\/operators\/|examples\//, "operators and fold"],
+  [/shared\/epoch\/|adapters\/(items|sqlite|system)\/|local\/|aws-local-stepfunctions/, "protocol"],
 ];
 
-const notCpu = new Set(["(idle)"]);
+/** The same, where no caller is known: after an `await` there is none. These files hold snapshots, and what is shuffled. */
+const rulesWithoutCaller: readonly Rule[] = [
+  [/shared\/state\/grouped-object|adapters\/filesystem\/object-store/, "snapshot"],
+];
 
 /** The share of each phase in the CPU time of the JavaScript threads whose profiles lie in a folder. */
 export function phaseShares(folder: string): ReadonlyMap<Phase, number> {
@@ -66,16 +66,17 @@ function addTimes({ nodes, samples, timeDeltas }: Profile, times: Map<Phase, num
 function classify(nodes: readonly ProfileNode[]): Map<number, Phase> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const phaseOf = new Map<number, Phase>();
-  const visit = (node: ProfileNode, callers: Phase): void => {
-    const phase = ownPhase(node) ?? callers;
-    if (!notCpu.has(node.callFrame.functionName)) phaseOf.set(node.id, phase);
+  const visit = (node: ProfileNode, ofCaller: Phase | undefined): void => {
+    const phase = match(rules, node) ?? ofCaller ?? match(rulesWithoutCaller, node);
+    const { functionName } = node.callFrame;
+    if (functionName === "(garbage collector)") phaseOf.set(node.id, "garbage collection");
+    else if (functionName !== "(idle)") phaseOf.set(node.id, phase ?? "start and other");
     for (const child of node.children ?? []) visit(byId.get(child)!, phase);
   };
-  if (nodes[0] !== undefined) visit(nodes[0], "start and other");
+  if (nodes[0] !== undefined) visit(nodes[0], undefined);
   return phaseOf;
 }
 
-function ownPhase({ callFrame: { functionName, url } }: ProfileNode): Phase | undefined {
-  if (functionName === "(garbage collector)") return "garbage collection";
-  return rules.find(([file, name]) => file.test(url) && (name?.test(functionName) ?? true))?.[2];
+function match(among: readonly Rule[], { callFrame: { url } }: ProfileNode): Phase | undefined {
+  return among.find(([file]) => file.test(url))?.[1];
 }
