@@ -13,6 +13,8 @@ if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
   const isClone = existsSync(fileURLToPath(sources));
   const { main } = await import(isClone ? sources.href : new URL("../dist/cli/main.js", import.meta.url).href);
   process.exitCode = await main(process.argv.slice(2));
+  // A pipeline's module may have left timers or sockets, which would hold the process.
+  process.stdout.write("", () => process.exit());
 } else {
   const node = packagedNode();
   if (node === undefined) complain();

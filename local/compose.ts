@@ -67,7 +67,15 @@ function sourceOf(topology: Topology, policy: Policy): Source {
 
 function sinkOf(topology: Topology, id: string): TwoPhaseCommitSink {
   const sink = topology.sinks[id];
-  if (sink?.kind !== "files") throw unknownKind(topology, id);
+  if (sink === undefined)
+    throw new UsageError(
+      "sink-gone",
+      `pipeline ${topology.name} has no sink ${id} any more, but output of it to commit`,
+      {
+        wayOut: "bring the sink back until that is committed, or give its output up with `epochflow abandon`",
+      },
+    );
+  if (sink.kind !== "files") throw unknownKind(topology, id);
   return createFilesSink(sink.options as { path: string });
 }
 

@@ -52,10 +52,15 @@ function locate(module: string | URL): string {
 async function importModule(url: string): Promise<Readonly<Record<string, unknown>>> {
   delete trail.loading;
   delete trail.unresolved;
+  const { promise: neverLoaded, reject } = Promise.withResolvers<never>();
+  const onIdle = () => reject(new UsageError("pipeline-not-loaded", "The pipeline's module awaits what never happens"));
+  process.once("beforeExit", onIdle);
   try {
-    return await import(url);
+    return await Promise.race([import(url), neverLoaded]);
   } catch (error) {
     throw loadFailure(error, trail);
+  } finally {
+    process.off("beforeExit", onIdle);
   }
 }
 

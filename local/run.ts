@@ -11,6 +11,7 @@ import type { Definition } from "../shared/pipeline/graph.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
 import { codeDigestOfEngine } from "./code-digest.ts";
 import { statePaths } from "./compose.ts";
+import { checkFolders } from "./folders.ts";
 import { loadPipeline } from "./load.ts";
 import type { RunOptions, RunResult } from "./options.ts";
 import { type Internals, runSession } from "./session.ts";
@@ -55,6 +56,7 @@ export async function runWith(
       : { topology: describe(pipeline), codeDigest: codeDigestOfEngine(), url: undefined };
   const topology = bind(loaded.topology, options.parameters ?? {});
   const state = resolve(options.state ?? join(".epochflow", topology.name));
+  checkFolders(topology, state);
   await makeFolder(state).catch((error) => {
     throw fileSystemError(error, "make the state", state);
   });

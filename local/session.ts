@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { systemRandom } from "../shared/adapters/system/random.ts";
 import { collect } from "../shared/epoch/collect.ts";
 import type { Engine } from "../shared/epoch/engine.ts";
@@ -12,6 +11,7 @@ import type { Topology } from "../shared/pipeline/topology.ts";
 import type { Head } from "../shared/ports/ledger.ts";
 import { composeEngine, openLedger, removePartialObjects } from "./compose.ts";
 import { LocalExecutions } from "./executions.ts";
+import { outputsOf } from "./folders.ts";
 import { type Handlers, handlersOf, interpret } from "./machine.ts";
 import { OperatorThreads } from "./operators.ts";
 import type { RunOptions, RunResult } from "./options.ts";
@@ -231,13 +231,4 @@ class Session {
   private place(error: ErrorDescription): ErrorDescription {
     return { ...error, place: { pipeline: this.engine.topology.name, ...error.place } };
   }
-}
-
-/** Folders of the files sinks, by id. */
-function outputsOf(topology: Topology): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(topology.sinks).flatMap(([id, { kind, options }]) =>
-      kind === "files" ? [[id, resolve(String(options.path))]] : [],
-    ),
-  );
 }

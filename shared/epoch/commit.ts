@@ -15,11 +15,12 @@ export async function commit(
   if (!head || head.committed >= epoch) return "committed";
   if (head.committed < epoch - 1) return "waiting";
   const target = engine.sink(sink);
-  await target.open({ pipeline: topology.name, uid, sink });
-  for (const { key, unit, status } of await ledger.units(epoch, sink)) {
-    if (status !== "prepared") continue;
+  const owner = { pipeline: topology.name, uid, sink };
+  const pending = (await ledger.units(epoch, sink)).filter(({ status }) => status === "prepared");
+  for (const [index, { key, unit }] of pending.entries()) {
     try {
-      await target.commit({ pipeline: topology.name, uid, sink, epoch, key, unit });
+      if (index === 0) await target.open(owner);
+      await target.commit({ ...owner, epoch, key, unit });
     } catch (error) {
       if (!(error instanceof LossError)) throw error;
       return await stopIfWanted(engine, error, { epoch, sink, key });

@@ -57,9 +57,9 @@ export async function plan(engine: Engine, { run }: { run: number }): Promise<Pl
   }
   try {
     refuseOtherTopology(engine, head);
-    if (head.decided === 0) await openSinks(engine);
     const commit = head.committed < head.decided ? await commitWork(engine, head.committed + 1) : undefined;
     const mayPlan = head.status === "running" && !policy.draining() && head.decided - head.committed < 2;
+    if (mayPlan) await openSinks(engine);
     const next = mayPlan ? await planNext(engine, run, head.decided, events) : "nothing";
     if (next === "changed") return { action: "again" };
     if (typeof next === "object" && "process" in next) return { action: "work", ...(commit && { commit }), ...next };
@@ -92,7 +92,7 @@ function refuseOtherTopology(engine: Engine, head: Head): void {
   );
 }
 
-/** Before anything is written, every target says whether it can be, and is marked as ours. */
+/** Before anything is staged, every target says whether it can be, and is marked as ours. At the commit it would be too late to choose another. */
 async function openSinks(engine: Engine): Promise<void> {
   for (const sink of Object.keys(engine.topology.sinks))
     await engine.sink(sink).open({ pipeline: engine.topology.name, uid: engine.uid, sink });

@@ -54,8 +54,8 @@ export type Garbage = (name: { epoch: number; attempt: number }) => boolean;
  */
 export interface TwoPhaseCommitSink<T = unknown, Prepared extends Json = Json, Unit extends Json = Json> {
   /**
-   * Checks the target and takes possession of it for this ledger: called by every `Plan` that finds no epoch decided, and before the first
-   * commit of a process. Idempotent. `LossError` if it belongs to another ledger or sink.
+   * Checks the target and takes possession of it for this ledger: called by every `Plan` before it plans, and before units are committed.
+   * Idempotent. `LossError` if it belongs to another ledger or sink.
    */
   open(owner: { pipeline: string; uid: string; sink: string }): Promise<void>;
   begin(context: SinkContext): Promise<Transaction<T>>;

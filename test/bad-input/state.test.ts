@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } f
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { suite, type TestContext, test } from "node:test";
+import { readTree } from "../support/folder.ts";
 import { readEpochs } from "../support/inspect.ts";
 import { assertEnded, countsOf, goodLines, lineOf, Project } from "./project.ts";
 
@@ -112,6 +113,19 @@ suite("output that belongs to another pipeline", () => {
     assertEnded(await project.epochflow("resume", "others"), 0);
     assertEnded(await project.run(), 0);
     assert.deepEqual(await project.counts("out-of-others"), countsOf(goodLines));
+  });
+
+  test("later: nothing is staged there, so that nothing is lost when the old folder is named again", async (t) => {
+    const project = await stoppedHalfWay(t);
+    project.pipeline({ name: "others", output: "theirs" });
+    assertEnded(await project.run(), 0);
+    const theirs = readTree(project.path("theirs"));
+    project.pipeline({ output: "theirs" });
+    assertEnded(await project.run(), 4, project.path("theirs"), "others");
+    assert.deepEqual(readTree(project.path("theirs")), theirs);
+    project.pipeline({});
+    assertEnded(await project.epochflow("resume", "words"), 0);
+    await project.finishes(lines);
   });
 
   test("nor does a new state take over the output of the old one", async (t) => {

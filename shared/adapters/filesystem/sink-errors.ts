@@ -16,7 +16,7 @@ export function taken({ pipeline, sink, epoch }: EpochContext, final: string): L
 }
 
 function lost(code: string, message: string, context: EpochContextPlace, file: string): LossError {
-  const wayOut = `Restore it, and run \`epochflow resume\`; or ${abandon(context.sink, context.epoch)}.`;
+  const wayOut = `Restore it, or name the output folder of before, and run \`epochflow resume\`; or ${abandon(context.sink, context.epoch)}.`;
   return new LossError(code, `the rows of epoch ${context.epoch} are lost: ${message}`, {
     wayOut,
     place: { ...context, file },
