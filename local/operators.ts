@@ -112,7 +112,10 @@ class Thread {
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), {
       workerData: { ...this.options.setup, whereabouts: this.whereabouts } satisfies WorkerSetup,
+      stdout: true,
     });
+    // What a pipeline prints is for people: standard output belongs to machines (`run --json`).
+    worker.stdout.on("data", (text) => process.stderr.write(text));
     // Between two tasks nobody waits for the worker: one that breaks then is replaced by the next task.
     worker.on("error", () => this.forget(worker)).on("exit", () => this.forget(worker));
     return worker;

@@ -1,14 +1,16 @@
+import { systemClock } from "../shared/adapters/system/clock.ts";
 import { systemRandom } from "../shared/adapters/system/random.ts";
 import { collect } from "../shared/epoch/collect.ts";
 import type { Engine } from "../shared/epoch/engine.ts";
 import { type OperateOutcome, operate } from "../shared/epoch/operate.ts";
 import type { TaskName } from "../shared/epoch/plan.ts";
 import type { Policy } from "../shared/epoch/policy.ts";
+import { resetPipeline } from "../shared/epoch/restore.ts";
 import { wake } from "../shared/epoch/wake.ts";
 import { describeError, type ErrorDescription, UsageError } from "../shared/errors.ts";
 import { fingerprint } from "../shared/pipeline/fingerprint.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
-import type { Head } from "../shared/ports/ledger.ts";
+import type { Head, Ledger } from "../shared/ports/ledger.ts";
 import { composeEngine, openLedger, removePartialObjects } from "./compose.ts";
 import { LocalExecutions } from "./executions.ts";
 import { outputsOf } from "./folders.ts";
@@ -43,12 +45,7 @@ export async function runSession(loaded: Loaded, options: RunOptions, internals:
   const { topology, state } = loaded;
   const ledger = openLedger(state);
   try {
-    const first = {
-      pipeline: topology.name,
-      uid: systemRandom.nonce(),
-      fingerprint: JSON.stringify(fingerprint(topology)),
-    };
-    const head = await mayRun(await ledger.open(first), topology, state, (status) => ledger.setStatus(status));
+    const head = await headOf(ledger, topology, state);
     const session = new Session(loaded, options, internals, ledger, head);
     if (head.status !== "running") return await session.result("nothing-new");
     return await session.run();
@@ -57,13 +54,17 @@ export async function runSession(loaded: Loaded, options: RunOptions, internals:
   }
 }
 
-/** A stop for the user's code or data ends with the next run, which is the user's word; one for a loss (I8) with `resume` alone. */
-async function mayRun(
-  head: Head,
-  topology: Topology,
-  state: string,
-  setStatus: (status: "running") => Promise<Head>,
-): Promise<Head> {
+/**
+ * HEAD as this run finds it. A stop for the user's code or data ends with the next run, which is the user's word; one for a loss (I8) with `resume`
+ * alone, unless nothing was ever processed: then nothing can be lost, and the pipeline begins anew, with whatever was mended in code or input.
+ */
+async function headOf(ledger: Ledger, topology: Topology, state: string): Promise<Head> {
+  const first = {
+    pipeline: topology.name,
+    uid: systemRandom.nonce(),
+    fingerprint: JSON.stringify(fingerprint(topology)),
+  };
+  const head = await ledger.open(first);
   if (head.pipeline !== topology.name)
     throw new UsageError(
       "foreign-state",
@@ -72,7 +73,18 @@ async function mayRun(
         wayOut: "give this pipeline a state folder of its own with --state",
       },
     );
-  return head.status === "stopped" && head.error?.kind !== "loss" ? await setStatus("running") : head;
+  if (head.status !== "stopped") return head;
+  if (await isUntouched(ledger, head)) await resetPipeline({ ledger, clock: systemClock }, first.fingerprint);
+  else if (head.error?.kind === "loss") return head;
+  return await ledger.setStatus("running");
+}
+
+async function isUntouched(ledger: Ledger, { decided }: Head): Promise<boolean> {
+  const last = await ledger.epoch(decided);
+  return (
+    last === undefined ||
+    (last.status === "decided" && last.decision.kind === "restore" && last.decision.partitions.length === 0)
+  );
 }
 
 class Session {

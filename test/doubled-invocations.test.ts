@@ -7,12 +7,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect } from "../shared/epoch/collect.ts";
-import { countingStates, Doubling, ways } from "./support/doubling.ts";
+import { countingStates, Doubling, doublingMany, ways } from "./support/doubling.ts";
 import { Counter } from "./support/faults.ts";
 import { mapParallel } from "./support/pool.ts";
 import { sampleOfEach } from "./support/sample.ts";
 import { problemsOf, runIn, runScenario, undisturbed } from "./support/scenario.ts";
 import { seededRandom } from "./support/seed.ts";
+
+test("invocations that are made twice change nothing, however many", async (context) => {
+  const expected = await runScenario(undisturbed, undisturbed);
+  const random = seededRandom(context);
+  const runs = Array.from({ length: process.env.EPOCHFLOW_TEST_ALL ? 500 : 25 }, (_, run) => run);
+  const failed = await mapParallel(runs, 6, async (run) => {
+    let outcome = "";
+    const result = await runScenario(async (place) => {
+      outcome = await runIn(place, doublingMany(random));
+      return outcome;
+    }, undisturbed);
+    return problemsOf(result, expected.trees, outcome).map((problem) => `run ${run}: ${problem}`);
+  });
+  assert.deepEqual(failed.flat(), []);
+});
 
 test("an invocation that is made twice changes nothing", async (context) => {
   const counter = new Counter();
@@ -21,20 +36,29 @@ test("an invocation that is made twice changes nothing", async (context) => {
   assert.deepEqual(expected.left, []);
   for (const state of ["Plan", "Operate", "Decide", "Commit", "Seal", "Abort", "Start owner"])
     assert.ok(counter.counts.has(state), `${state} must be among what is doubled`);
+  const random = seededRandom(context);
   const calls = counter.calls().map(({ method: state, ordinal }) => ({ state, ordinal }));
   const all = calls.flatMap((call) => ways.map((way) => ({ ...call, way })));
-  const chosen = sampleOfEach(all, 3, seededRandom(context), ({ state, way }) => `${state} ${way}`);
+  const chosen = sampleOfEach(all, 3, random, ({ state, way }) => `${state} ${way}`);
   context.diagnostic(`${all.length} cases, ${chosen.length} tried`);
   const failed = await mapParallel(chosen, 6, async ({ way, ...invocation }) => {
-    const doubling = new Doubling(invocation, way, (engine) => collect(engine, { checkpoints: 1, history: 1000 }));
+    const doubling = new Doubling(invocation, way, random, (engine) =>
+      collect(engine, { checkpoints: 1, history: 1000 }),
+    );
+    let outcome = "";
     const result = await runScenario(
-      (place) => runIn(place, doubling.process),
+      async (place) => {
+        outcome = await runIn(place, doubling.process);
+        return outcome;
+      },
       (place) => runIn(place, doubling.nextProcess),
       undisturbed,
     );
-    return problemsOf(result, expected.trees).map(
-      (problem) => `call ${invocation.ordinal} of ${invocation.state}, ${way}: ${problem}`,
-    );
+    const problems = [
+      ...(outcome === "done" ? [] : [`it ended with: ${outcome}`]),
+      ...problemsOf(result, expected.trees),
+    ];
+    return problems.map((problem) => `call ${invocation.ordinal} of ${invocation.state}, ${way}: ${problem}`);
   });
   assert.deepEqual(failed.flat(), []);
 });

@@ -1,4 +1,5 @@
-import { type EpochflowError, LossError } from "../errors.ts";
+import { LossError } from "../errors.ts";
+import type { Ledger } from "../ports/ledger.ts";
 import type { Engine } from "./engine.ts";
 import type { Unit } from "./epoch.ts";
 
@@ -23,18 +24,19 @@ export async function commit(
       await target.commit({ ...owner, epoch, key, unit });
     } catch (error) {
       if (!(error instanceof LossError)) throw error;
-      return await stopIfWanted(engine, error, { epoch, sink, key });
+      return await stopIfWanted(engine, error, { epoch, sink }, { unit: { epoch, sink, key } });
     }
     await ledger.commitUnit(epoch, sink, key);
   }
   return "committed";
 }
 
-/** For a zombie, what is missing was collected after somebody else's commit: only a unit that is still prepared is a loss. */
-async function stopIfWanted(engine: Engine, error: EpochflowError, unit: { epoch: number; sink: string; key: string }) {
-  const { epoch, sink } = unit;
-  const place = { pipeline: engine.topology.name, epoch, sink, ...error.place };
-  const stopped = await engine.ledger.stop({ ...error.describe(), place }, { unit });
+type Uncommitted = Parameters<Ledger["stop"]>[1];
+
+/** For a zombie, what is missing was collected after somebody else's commit: only what is still uncommitted is a loss (I8). */
+async function stopIfWanted(engine: Engine, error: LossError, where: { epoch: number; sink: string }, by: Uncommitted) {
+  const place = { pipeline: engine.topology.name, ...where, ...error.place };
+  const stopped = await engine.ledger.stop({ ...error.describe(), place }, by);
   return stopped === "stopped" ? "stopped" : "committed";
 }
 
@@ -42,17 +44,22 @@ async function stopIfWanted(engine: Engine, error: EpochflowError, unit: { epoch
 export async function seal(
   engine: Engine,
   { epoch }: { epoch: number },
-): Promise<"committed" | "incomplete" | "out-of-order"> {
+): Promise<"committed" | "incomplete" | "out-of-order" | "stopped"> {
   const { ledger, topology, uid, clock } = engine;
   const head = await ledger.head();
   if (!head || head.committed >= epoch) return "committed";
   if (head.committed < epoch - 1) return "out-of-order";
   const units = await ledger.units(epoch);
   if (units.some((one) => one.status === "prepared")) return "incomplete";
-  for (const [sink, sinkUnits] of Map.groupBy(
+  for (const [sink, committed] of Map.groupBy(
     units.filter((one) => one.status === "committed"),
     (one: Unit) => one.sink,
   ))
-    await engine.sink(sink).seal?.({ pipeline: topology.name, uid, sink, epoch, units: sinkUnits });
+    try {
+      await engine.sink(sink).seal?.({ pipeline: topology.name, uid, sink, epoch, units: committed });
+    } catch (error) {
+      if (!(error instanceof LossError)) throw error;
+      return await stopIfWanted(engine, error, { epoch, sink }, { uncommitted: epoch });
+    }
   return await ledger.commit(epoch, clock.now());
 }

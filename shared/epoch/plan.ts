@@ -60,7 +60,7 @@ export async function plan(engine: Engine, { run }: { run: number }): Promise<Pl
     const commit = head.committed < head.decided ? await commitWork(engine, head.committed + 1) : undefined;
     const mayPlan = head.status === "running" && !policy.draining() && head.decided - head.committed < 2;
     if (mayPlan) await openSinks(engine);
-    const next = mayPlan ? await planNext(engine, run, head.decided, events) : "nothing";
+    const next = mayPlan ? await planNext(engine, run, head.decided, events).catch(unlessLoss(commit)) : "nothing";
     if (next === "changed") return { action: "again" };
     if (typeof next === "object" && "process" in next) return { action: "work", ...(commit && { commit }), ...next };
     if (commit) return (await ledger.spend(run, events)) ? { action: "work", commit } : { action: "again" };
@@ -72,6 +72,14 @@ export async function plan(engine: Engine, { run }: { run: number }): Promise<Pl
     await ledger.stop({ ...error.describe(), place }, { owner: run });
     return { action: "again" };
   }
+}
+
+/** What is decided is committed first (I4): a loss at the source, which stops the pipeline, is found again when nothing waits for its commit. */
+function unlessLoss(commit: Work["commit"]) {
+  return (error: unknown): "nothing" => {
+    if (commit && error instanceof LossError) return "nothing";
+    throw error;
+  };
 }
 
 /** State belongs to the topology that made it (DESIGN §8). */

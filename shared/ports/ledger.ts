@@ -93,12 +93,16 @@ export interface Ledger {
 
   // ---- status
   /**
-   * running → stopped. Only the current attempt, or the committer of an uncommitted unit, may stop it (I8): conditional on `attempt` being planned or
-   * fenced there and above HEAD.decided, or on the unit being prepared.
+   * running → stopped. Only the current attempt, or the committer of what is uncommitted, may stop it (I8): conditional on `attempt` being planned or
+   * fenced there and above HEAD.decided, on the unit being prepared, on the epoch being the next to commit, or on `owner` holding the lease.
    */
   stop(
     error: ErrorDescription,
-    by: { attempt: EpochId } | { unit: { epoch: number; sink: string; key: string } } | { owner: number },
+    by:
+      | { attempt: EpochId }
+      | { unit: { epoch: number; sink: string; key: string } }
+      | { uncommitted: number }
+      | { owner: number },
   ): Promise<"stopped" | "changed">;
   /** running → paused, or back from paused or stopped. `seen`: HEAD as it is after the write. */
   setStatus(status: "running" | "paused"): Promise<Head>;

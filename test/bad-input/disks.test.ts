@@ -86,7 +86,7 @@ suite("another file system mounted below the output: names it, and publishes not
     project.input(goodLines);
     {
       using _disk = new SmallDisk(project.path("out", ".epochflow", "staging"), "8m");
-      assertEnded(await project.run(), 1, "is on another file system", project.path("out"), "Unmount");
+      assertEnded(await project.run(), 2, "is on another file system", project.path("out"), "Unmount");
     }
     await project.finishes(goodLines);
   });

@@ -1,5 +1,7 @@
+import { setImmediate } from "node:timers/promises";
 import type { Handlers } from "../../local/machine.ts";
 import type { Internals } from "../../local/session.ts";
+import type { SeededRandom } from "../../shared/adapters/memory/random.ts";
 import type { Engine } from "../../shared/epoch/engine.ts";
 import { Counter } from "./faults.ts";
 
@@ -33,15 +35,17 @@ export function countingStates(counter: Counter): Internals {
 export class Doubling {
   readonly #target: Invocation;
   readonly #way: Way;
+  readonly #random: SeededRandom;
   readonly #counter = new Counter();
   readonly #collect: (engine: Engine) => Promise<unknown>;
   #engine: Engine | undefined;
   #again: ((handlers: Handlers) => Promise<unknown>) | undefined;
 
   /** @param collect what happens when all is committed, before an old invocation comes again */
-  constructor(target: Invocation, way: Way, collect: (engine: Engine) => Promise<unknown>) {
+  constructor(target: Invocation, way: Way, random: SeededRandom, collect: (engine: Engine) => Promise<unknown>) {
     this.#target = target;
     this.#way = way;
+    this.#random = random;
     this.#collect = collect;
   }
 
@@ -67,7 +71,7 @@ export class Doubling {
   async #invoke(handlers: Handlers, state: string, handler: Handlers[string], input: never): Promise<unknown> {
     const isTarget = this.#counter.next(state) === this.#target.ordinal && state === this.#target.state;
     if (isTarget && this.#way.startsWith("at once")) {
-      const both = await Promise.all([handler(input), handler(input)]);
+      const both = await twice(handler, input, this.#random);
       return both[this.#way.endsWith("first answer counts") ? 0 : 1];
     }
     const answer = await handler(input);
@@ -85,6 +89,22 @@ export class Doubling {
     this.#again = undefined;
     await again?.(handlers);
   }
+}
+
+/** Any invocation is made twice at once, by chance, and either answer counts. */
+export function doublingMany(random: SeededRandom): Internals {
+  const double = (_: string, handler: Handlers[string]) => async (input: never) =>
+    random.below(3) === 0 ? await handler(input) : (await twice(handler, input, random))[random.below(2)];
+  return { handlers: (handlers) => mapHandlers(handlers, double) };
+}
+
+/** The second one begins somewhere in the middle of the first. */
+function twice(handler: Handlers[string], input: never, random: SeededRandom): Promise<unknown[]> {
+  const later = async (): Promise<unknown> => {
+    for (let turns = random.below(12); turns > 0; turns--) await setImmediate();
+    return await handler(input);
+  };
+  return Promise.all([handler(input), later()]);
 }
 
 const isEnd = (answer: unknown): boolean => (answer as { action?: string }).action === "end";

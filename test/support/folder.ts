@@ -1,6 +1,6 @@
 import { existsSync, mkdtempDisposableSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import type { TestContext } from "node:test";
 
 /** Tests are about order and atomicity, which a file system in memory has too, and not about how fast a disk syncs. */
@@ -38,5 +38,3 @@ export function differences(actual: ReadonlyMap<string, Buffer>, expected: Reado
 }
 
 const excerpt = (bytes: Buffer) => `  ${bytes.toString("utf8", 0, 600).trimEnd().replaceAll("\n", "\n  ")}`;
-
-export const isInside = (folder: string, path: string): boolean => !relative(folder, path).startsWith("..");

@@ -1,6 +1,10 @@
+import { copyFileSync, existsSync } from "node:fs";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { statePaths } from "../../local/compose.ts";
 import type { SeededRandom } from "../../shared/adapters/memory/random.ts";
 import type { Finished, Started } from "./cli.ts";
+import { temporaryFolder } from "./folder.ts";
 import { readHead } from "./inspect.ts";
 
 /** Of each so many lives one is killed at any moment, as early as while the process starts; the others after some epochs. */
@@ -29,19 +33,29 @@ export async function killLoop(loop: KillLoop): Promise<{ last: Finished; kills:
     if (!enough && life % livesPerEarlyDeath === 0) await Promise.race([finished, sleep(random.below(600))]);
     else if (!enough) {
       const goal = before + 1 + random.below(loop.epochsALife);
-      while (child.exitCode === null && (await decided(state)) < goal) await sleep(2);
+      while (child.exitCode === null && (await decided(state)) < goal) await sleep(5);
       await Promise.race([finished, sleep(random.below(25))]);
     }
-    // Looked at while it lives: whoever opens the ledger of a dead process first is the one that has to recover it.
-    const progress = !enough && (await decided(state)) > before;
     if (!enough) child.kill("SIGKILL");
     const last = await finished;
     if (child.signalCode !== "SIGKILL") return { last, kills, killsAfterProgress };
     kills++;
-    if (progress) killsAfterProgress++;
+    if ((await decided(state)) > before) killsAfterProgress++;
   }
 }
 
+/**
+ * Epochs that the process has decided; looked up in a copy of its ledger, for it is to recover that by itself when it starts again. A copy that was taken while
+ * the process wrote may be of no use: then 0.
+ */
 async function decided(state: string): Promise<number> {
-  return (await readHead(state))?.decided ?? 0;
+  const { ledger } = statePaths(state);
+  using folder = temporaryFolder();
+  try {
+    for (const file of [ledger, `${ledger}-wal`])
+      if (existsSync(file)) copyFileSync(file, join(folder.path, basename(file)));
+    return (await readHead(folder.path))?.decided ?? 0;
+  } catch {
+    return 0;
+  }
 }

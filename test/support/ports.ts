@@ -41,8 +41,11 @@ export function around(engine: Engine, call: Around): Engine {
 /** Ending a run is not part of the protocol. */
 const untouched = new Set(["close"]);
 
+/** A port with the same methods, for others to be put beside them. */
+export const copyOf = <T extends object>(port: T): T => wrapped("", port, (_, call) => call());
+
 /** An object whose methods go through `call`. */
-export function wrapped<T extends object>(port: string, target: T, call: Around): T {
+function wrapped<T extends object>(port: string, target: T, call: Around): T {
   const prototype: object = Object.getPrototypeOf(target);
   const inherited = prototype === Object.prototype ? [] : Object.getOwnPropertyNames(prototype);
   const names = new Set([...Object.keys(target), ...inherited]);

@@ -7,7 +7,7 @@ import type { Source } from "../../shared/ports/source.ts";
 import { mapHandlers } from "./doubling.ts";
 import { differences, temporaryFolder } from "./folder.ts";
 import { leftovers, readOutput } from "./inspect.ts";
-import { wrapped } from "./ports.ts";
+import { copyOf } from "./ports.ts";
 import { type Input, type Job, line, sinks, Workplace } from "./readings.ts";
 
 /**
@@ -89,7 +89,7 @@ function quick(internals: Internals): Internals {
 function failingOnce(source: Source): Source {
   let failed = false;
   return {
-    ...wrapped("source", source, (_, call) => call()),
+    ...copyOf(source),
     async *read(range, signal) {
       yield* source.read(range, signal);
       if (failed || range.id !== "b.txt" || range.from < 100) return;

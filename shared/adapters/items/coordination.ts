@@ -2,7 +2,7 @@
 import type { ErrorDescription } from "../../errors.ts";
 import type { Head, Ledger, Wake } from "../../ports/ledger.ts";
 import { isPrepared } from "./committing.ts";
-import { isFullyCommitted, isLastAttempt, isRunning, isStillAsleep, ownsLease } from "./conditions.ts";
+import { isFullyCommitted, isLastAttempt, isNextToCommit, isRunning, isStillAsleep, ownsLease } from "./conditions.ts";
 import type { ItemReader, Items } from "./item-store.ts";
 import { epochKey, existing, headKey, wakeKey } from "./layout.ts";
 
@@ -20,15 +20,16 @@ export function open(items: Items, first: Parameters<Ledger["open"]>[0]): Head {
 
 export function stop(items: Items, error: ErrorDescription, by: StoppedBy): "stopped" | "changed" {
   const head = existing(items, headKey);
-  if (!isRunning(head) || !mayStop(items, by)) return "changed";
+  if (!isRunning(head) || !mayStop(items, head, by)) return "changed";
   items.update(headKey, { ...head, status: "stopped", error });
   return "stopped";
 }
 
 /** I8: a zombie may not. */
-function mayStop(items: ItemReader, by: StoppedBy): boolean {
+function mayStop(items: ItemReader, head: Head, by: StoppedBy): boolean {
   if ("attempt" in by) return isLastAttempt(items.get(epochKey(by.attempt.epoch)), by.attempt.attempt);
   if ("unit" in by) return isPrepared(items, by.unit);
+  if ("uncommitted" in by) return isNextToCommit(head, by.uncommitted);
   return ownsLease(existing(items, wakeKey), by.owner);
 }
 

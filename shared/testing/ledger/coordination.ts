@@ -109,6 +109,11 @@ export function coordinationSuite(check: Check): void {
     await ledger.commitUnit(1, "out", "0");
     assert.equal(await ledger.stop(error, { unit }), "changed");
     assert.equal(await ledger.stop(error, { unit: { ...unit, epoch: 2 } }), "changed");
+    assert.equal(await ledger.stop(error, { uncommitted: 2 }), "changed");
+    assert.equal(await ledger.stop(error, { uncommitted: 1 }), "stopped");
+    await ledger.setStatus("running");
+    await ledger.commit(1, 5);
+    assert.equal(await ledger.stop(error, { uncommitted: 1 }), "changed");
   });
 
   check("what a stop does not touch goes on: commits of a stopped pipeline", async (ledger) => {
