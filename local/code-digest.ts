@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
 import { engineVersion } from "./engine-version.ts";
 
 /**
- * The digest of the code that a pipeline consists of (DESIGN §5): all files that its module has loaded outside node_modules, by content, so that
+ * The digest of the code that a pipeline consists of (protocol §5): all files that its module has loaded outside node_modules, by content, so that
  * it does not depend on where they lie; and the engine. Hooks note what this thread loads from here on.
  */
 

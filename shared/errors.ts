@@ -1,5 +1,5 @@
 /**
- * Who can mend an error, and so what the protocol does with it (DESIGN §6, Status):
+ * Who can mend an error, and so what the protocol does with it (protocol §6, Status):
  *
  * - `infrastructure`: unreachable, unauthorised, throttled, disk full: back off and try again, for ever;
  * - `user`: the user's code or data under `onError: fail`: the pipeline stops after k attempts;

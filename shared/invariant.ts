@@ -1,6 +1,6 @@
 import { EpochflowError, type ErrorPlace } from "./errors.ts";
 
-/** The invariants of the design (DESIGN §2). */
+/** The invariants of the design (protocol §2). */
 export type InvariantName = "I1" | "I2" | "I3" | "I4" | "I5" | "I6" | "I7" | "I8";
 
 /**

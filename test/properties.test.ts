@@ -1,5 +1,5 @@
 /**
- * What a pipeline computes, in the three senses of DESIGN §7, against evaluations that share no code with the engine (`support/oracle.ts`).
+ * What a pipeline computes, in the three senses of protocol §7, against evaluations that share no code with the engine (`support/oracle.ts`).
  */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

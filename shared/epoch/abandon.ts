@@ -2,7 +2,7 @@ import { UsageError } from "../errors.ts";
 import type { Ledger } from "../ports/ledger.ts";
 
 /**
- * The way out of a commit that can never succeed (DESIGN §9): by the user's word, a sink's units of the oldest uncommitted epoch count as lost.
+ * The way out of a commit that can never succeed (protocol §9): by the user's word, a sink's units of the oldest uncommitted epoch count as lost.
  * The pipeline goes on after `resume`.
  */
 export async function abandonSink(

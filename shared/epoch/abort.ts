@@ -16,7 +16,7 @@ export interface AbortAnswer {
 }
 
 /**
- * Gives up an attempt (DESIGN §5): first fences it, in one conditional write, after which it can never be decided; only then ends what its tasks
+ * Gives up an attempt (protocol §5): first fences it, in one conditional write, after which it can never be decided; only then ends what its tasks
  * have prepared. An attempt that turns out to be decided is left alone: it must be committed.
  */
 export async function abort(engine: Engine, input: AbortInput): Promise<AbortAnswer> {

@@ -10,7 +10,7 @@ export interface Retention {
 }
 
 /**
- * The collector (DESIGN §8): the only one that deletes objects. It reads HEAD first and lists afterwards, so what it does not know yet is
+ * The collector (protocol §8): the only one that deletes objects. It reads HEAD first and lists afterwards, so what it does not know yet is
  * above what it may delete: names of committed epochs that no retained checkpoint names, and of attempts below the current one (I5).
  * Every sweep covers all old epochs: what a zombie writes later is found by the next.
  */

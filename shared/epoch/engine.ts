@@ -14,7 +14,7 @@ export interface Engine {
   readonly topology: Topology;
   /** Fingerprint of the topology, as JSON text. */
   readonly fingerprint: string;
-  /** Digest of the code that runs here: no attempt mixes two versions (DESIGN §5). */
+  /** Digest of the code that runs here: no attempt mixes two versions (protocol §5). */
   readonly codeDigest: string;
   readonly uid: string;
   readonly ledger: Ledger;

@@ -1,5 +1,5 @@
 /**
- * The life of an epoch, as data (DESIGN §5):
+ * The life of an epoch, as data (protocol §5):
  *
  *     (none) ── plan ──▶ planned ── decide ──▶ decided ── commit ──▶ committed
  *                         ▲   │
@@ -80,7 +80,7 @@ export interface Checkpoint {
   readonly stages: Readonly<Record<string, readonly ChainRun[]>>;
 }
 
-/** A task's word that its share is durable. The first ack of a task counts, whichever invocation it came from (DESIGN §5). */
+/** A task's word that its share is durable. The first ack of a task counts, whichever invocation it came from (protocol §5). */
 export interface Ack {
   readonly stage: number;
   readonly task: number;

@@ -1,5 +1,5 @@
 /**
- * Names of what lies outside the ledger (DESIGN §1): by pipeline, uid, epoch, attempt, stage, task and nonce, so that no two invocations ever
+ * Names of what lies outside the ledger (protocol §1): by pipeline, uid, epoch, attempt, stage, task and nonce, so that no two invocations ever
  * write the same name, and rights can be given by prefix.
  */
 

@@ -48,7 +48,7 @@ function withoutInput(
   if (policy.bounded) {
     const openUntil = before?.openUntil ?? null;
     const closes = !policy.hold && openUntil !== null && (draft.watermark === null || openUntil > draft.watermark);
-    // Not to infinity: later input goes on, and only records of the windows closed here are late (DESIGN §7).
+    // Not to infinity: later input goes on, and only records of the windows closed here are late (protocol §7).
     return closes ? { ...draft, advanceTo: openUntil } : "nothing";
   }
   const { outOfOrderMs, idleAfterMs } = sourceOf(engine);

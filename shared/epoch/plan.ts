@@ -37,7 +37,7 @@ export type PlanAnswer =
   | { readonly action: "end"; readonly start?: string };
 
 /**
- * What comes next (DESIGN §6). Only the owner of the lease changes anything. It reads the wake sequence before HEAD and the sources' ends: going idle is
+ * What comes next (protocol §6). Only the owner of the lease changes anything. It reads the wake sequence before HEAD and the sources' ends: going idle is
  * conditional on it, so whatever arrives after these reads keeps it awake (I7).
  */
 export async function plan(engine: Engine, { run }: { run: number }): Promise<PlanAnswer> {
@@ -82,7 +82,7 @@ function unlessLoss(commit: Work["commit"]) {
   };
 }
 
-/** State belongs to the topology that made it (DESIGN §8). */
+/** State belongs to the topology that made it (protocol §8). */
 function refuseOtherTopology(engine: Engine, head: Head): void {
   if (head.fingerprint === engine.fingerprint) return;
   const differences = compareFingerprints(

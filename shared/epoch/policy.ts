@@ -33,7 +33,7 @@ const leastBytes = 64 << 10;
 /** Below this an epoch is not worth more than one task a stage. */
 const bytesPerTask = 2 << 20;
 
-/** How much the next epoch may take: what fitted into the interval last time, at most four times as much as last time (DESIGN §6, Elastic). */
+/** How much the next epoch may take: what fitted into the interval last time, at most four times as much as last time (protocol §6, Elastic). */
 export function epochLimit(policy: Policy, last: EpochRow | undefined): Required<CutLimit> {
   const records = policy.records ?? Number.POSITIVE_INFINITY;
   if (!policy.adaptive) return { records, bytes: Number.POSITIVE_INFINITY };
@@ -61,7 +61,7 @@ export function commitBackOffSeconds(ageMs: number): number {
   return Math.min(60, Math.max(1, Math.round(ageMs / 4000)));
 }
 
-/** History events that one round of the state machine may cost at most (DESIGN §6, Hand-over). */
+/** History events that one round of the state machine may cost at most (protocol §6, Hand-over). */
 export function eventsOfRound(tasks: number, commits: number): number {
   return 60 + 16 * tasks + 16 * commits;
 }

@@ -10,7 +10,7 @@ interface Restorer {
 }
 
 /**
- * Begins anew: all input is read again, with empty state. It is one more epoch (DESIGN §5), since numbers never go back: no sink mistakes new output for old.
+ * Begins anew: all input is read again, with empty state. It is one more epoch (protocol §5), since numbers never go back: no sink mistakes new output for old.
  * What was committed stays.
  *
  * @param fingerprint of the topology that goes on from here: the pipeline may be another one

@@ -1,7 +1,7 @@
 import type { EpochPlan, PlannedPartition } from "./epoch.ts";
 
 /**
- * W(n) (DESIGN §7): the minimum over the partitions that are not idle of (largest event time so far - outOfOrder); if all are idle, the maximum over the
+ * W(n) (protocol §7): the minimum over the partitions that are not idle of (largest event time so far - outOfOrder); if all are idle, the maximum over the
  * partitions; never before W(n-1) or `advanceTo`. A partition that is not idle and has never had a record holds it back.
  *
  * @param maxEventTimes largest event time that this epoch read, by partition

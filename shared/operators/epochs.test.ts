@@ -15,7 +15,7 @@ import { aggregate, average, collect, count, sum } from "./aggregates.ts";
 import { batchOf, type EpochResult, runEpoch, TestObjects, type TestSubRange } from "./test-support.ts";
 
 /*
- * Whole epochs, with all that may vary varied: the properties of DESIGN §7 and I6 that operators and state must have.
+ * Whole epochs, with all that may vary varied: the properties of protocol §7 and I6 that operators and state must have.
  */
 
 interface Value {

@@ -7,7 +7,7 @@ import type { Origin } from "./origin.ts";
 export type Described = Omit<DeadLetterRow, "error" | "operator">;
 
 /**
- * What becomes of values that fail (DESIGN §4, `onError`). A failure concerns one element: a value that a `flatMap` made of a record, or a
+ * What becomes of values that fail (protocol §4, `onError`). A failure concerns one element: a value that a `flatMap` made of a record, or a
  * (value, window) pair in an aggregate. Its siblings live, so one record may be counted, or dead-lettered, more than once.
  */
 export class Failures {

@@ -1,7 +1,7 @@
 import type { Aggregate } from "../operators/aggregates.ts";
 import type { Parameter } from "./parameter.ts";
 
-/** What a key may be (DESIGN §4). `-0` is `0`. */
+/** What a key may be (protocol §4). `-0` is `0`. */
 export type KeyPart = string | number | boolean | bigint;
 export type Key = KeyPart | readonly KeyPart[];
 

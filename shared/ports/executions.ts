@@ -1,6 +1,6 @@
 /**
  * Runs of the state machine. Step Functions on AWS, the local interpreter on a laptop.
- * Only `trigger` (`epoch/wake.ts`) calls it (DESIGN §6).
+ * Only `trigger` (`epoch/wake.ts`) calls it (protocol §6).
  */
 export interface Executions {
   /** Starts the machine under this name. A name is used once: `exists` says that it was used before, whatever became of it. */

@@ -4,7 +4,7 @@ import type { ErrorDescription } from "../errors.ts";
 /** The item `HEAD`. */
 export interface Head {
   readonly pipeline: string;
-  /** Made with the ledger; part of every name (DESIGN §1). */
+  /** Made with the ledger; part of every name (protocol §1). */
   readonly uid: string;
   readonly decided: number;
   readonly committed: number;
@@ -32,7 +32,7 @@ export interface EpochId {
 }
 
 /**
- * The record of what was planned, acknowledged, decided and committed; the only authority (DESIGN §5). Methods are the protocol's
+ * The record of what was planned, acknowledged, decided and committed; the only authority (protocol §5). Methods are the protocol's
  * verbs: each is one atomic conditional write, or a strongly consistent read. Outcomes that steer the protocol are return values; an exception is
  * infrastructure, and says nothing about whether the write happened.
  */
@@ -107,7 +107,7 @@ export interface Ledger {
   /** running → paused, or back from paused or stopped. `seen`: HEAD as it is after the write. */
   setStatus(status: "running" | "paused"): Promise<Head>;
 
-  // ---- lease and wake-ups (DESIGN §6)
+  // ---- lease and wake-ups (protocol §6)
   /** Increments the sequence; takes the lease from `over`, an execution that is proved to be over, in the same write. Returns WAKE after it. */
   increment(over: number | null): Promise<Wake>;
   /** Owner and run are what was read → owner and run are `run.run + 1`. Returns the new run, or null if they changed. */
@@ -119,7 +119,7 @@ export interface Ledger {
   /** Going idle: owner and sequence are what was read, nothing decided is uncommitted unless the status is not running → lease released. */
   release(owner: number, sequence: number): Promise<"released" | "changed">;
 
-  // ---- retention and restore (DESIGN §8)
+  // ---- retention and restore (protocol §8)
   /** Marks a decided checkpoint as not retained, unless it is pinned, or is the last decided one. */
   drop(epoch: number): Promise<"dropped" | "pinned" | "missing">;
   /** Holds a checkpoint, unless it is dropped. */

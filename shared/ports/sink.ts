@@ -1,6 +1,6 @@
 import type { Json } from "../json.ts";
 
-/** Who writes: everything staged is named by it (DESIGN §1, Names). */
+/** Who writes: everything staged is named by it (protocol §1, Names). */
 export interface SinkContext {
   readonly pipeline: string;
   readonly uid: string;
@@ -49,7 +49,7 @@ export interface UnitDecision {
 export type Garbage = (name: { epoch: number; attempt: number }) => boolean;
 
 /**
- * A sink in two-phase commit (DESIGN §9; after Flink's `TwoPhaseCommitSinkFunction`). Everything read from the ledger
+ * A sink in two-phase commit (protocol §9; after Flink's `TwoPhaseCommitSinkFunction`). Everything read from the ledger
  * (`Prepared`, `Unit`) must be validated before use.
  */
 export interface TwoPhaseCommitSink<T = unknown, Prepared extends Json = Json, Unit extends Json = Json> {

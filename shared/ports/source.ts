@@ -63,7 +63,7 @@ export interface CutLimit {
 }
 
 /**
- * A replayable source (DESIGN §7). Reading the same range again gives the same records, or throws `LossError` (I8).
+ * A replayable source (protocol §7). Reading the same range again gives the same records, or throws `LossError` (I8).
  * Throws `InfrastructureError` for what may work again later. All errors name partition and, where it has one, file and line.
  */
 export interface Source {

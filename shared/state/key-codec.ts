@@ -116,7 +116,7 @@ function scramble(word: number): number {
   return Math.imul((product << 15) | (product >>> 17), 0x1b873593);
 }
 
-/** The key group of a key with this hash (DESIGN §8). */
+/** The key group of a key with this hash (protocol §8). */
 export function keyGroupOf(hash: number, keyGroups: number): number {
   return (hash >>> 0) % keyGroups;
 }

@@ -17,7 +17,7 @@ import {
 import { emptyChain, type GroupRange, StageState } from "./stage-state.ts";
 
 /**
- * Loads and saves the state of tasks (DESIGN §8). One a worker: it keeps the state that it last wrote, and uses it again only for key groups
+ * Loads and saves the state of tasks (protocol §8). One a worker: it keeps the state that it last wrote, and uses it again only for key groups
  * whose chain, in the ledger's checkpoint, is exactly what that state was written to.
  */
 export class StateStore {

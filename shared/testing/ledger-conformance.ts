@@ -10,7 +10,7 @@ import { randomWalkSuite } from "./ledger/random-walk.ts";
 import { retentionSuite } from "./ledger/retention.ts";
 
 /**
- * What every `Ledger` must do (DESIGN §5, §6, §8), as tests of `node:test`: conditions, races of two connections, and a long random life of
+ * What every `Ledger` must do (protocol §5, §6, §8), as tests of `node:test`: conditions, races of two connections, and a long random life of
  * which I1 to I5 are checked after every step.
  *
  * @param make an empty ledger; called once a test

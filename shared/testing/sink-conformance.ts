@@ -6,7 +6,7 @@ import { owner, perform, performEpoch, SinkEpoch, type SinkUnderTest } from "./s
 export type { SinkUnderTest } from "./sink-scenario.ts";
 
 /**
- * What every `TwoPhaseCommitSink` must do (DESIGN §9), as tests of `node:test`: rows reach readers once, all of a unit or none, whatever process dies
+ * What every `TwoPhaseCommitSink` must do (protocol §9), as tests of `node:test`: rows reach readers once, all of a unit or none, whatever process dies
  * between whichever two calls, and whatever is called twice or too late.
  *
  * @param make an empty target; called once a test

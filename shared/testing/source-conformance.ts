@@ -11,7 +11,7 @@ export type { SourceUnderTest } from "./source-scenario.ts";
 type Loss<T> = (input: T, partition: string) => Promise<void>;
 
 /**
- * What every `Source` must do (DESIGN §7), as tests of `node:test`: ranges give the same records however they are cut and how often they
+ * What every `Source` must do (protocol §7), as tests of `node:test`: ranges give the same records however they are cut and how often they
  * are read, nothing is read twice or left out, and a loss is loud (I8).
  *
  * @param make an empty input; called once a test

@@ -1,4 +1,4 @@
-// Model A: who runs, and when (docs/protocol.md §6: lease, wake-ups, hand-over, idle; §7: the last stable offset and idle partitions).
+// Model A: who runs, and when (protocol §6: lease, wake-ups, hand-over, idle; §7: the last stable offset and idle partitions).
 // One partition carries data; `executions` are runs of the state machine; `calls` are Lambda invocations.
 import { copy, type Model, type Step, sortByText } from "./explore.ts";
 

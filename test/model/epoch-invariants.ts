@@ -1,4 +1,4 @@
-// What must hold in every state of model B (docs/protocol.md §2: I1 to I5 and I8), and when it is at rest.
+// What must hold in every state of model B (protocol §2: I1 to I5 and I8), and when it is at rest.
 import { type Mutant, readings, type Setup, type State } from "./epoch-state.ts";
 
 export function invariants(setup: Setup, mutant?: Mutant) {

@@ -73,7 +73,7 @@ class Windows {
 const before = Number.NEGATIVE_INFINITY;
 const after = Number.POSITIVE_INFINITY;
 
-/** The evaluation of the plans that a ledger recorded: which records are late depends on them, and on them only (DESIGN §7). */
+/** The evaluation of the plans that a ledger recorded: which records are late depends on them, and on them only (protocol §7). */
 export function evaluatePlans(
   job: Job,
   input: Input,
@@ -162,7 +162,7 @@ function windowsOf({ sizeMs, everyMs }: WindowAssigner, time: number): { windowS
   return found;
 }
 
-/** DESIGN §7, Event time: the minimum over the partitions that are not idle; if all are, the maximum; never back. */
+/** protocol §7, Event time: the minimum over the partitions that are not idle; if all are, the maximum; never back. */
 function watermarkOf(
   { partitions, advanceTo }: EpochRow["plan"],
   largest: ReadonlyMap<string, number>,

@@ -55,19 +55,19 @@ export interface Result {
   readonly trees: Trees;
   /** What the collector should have taken. */
   readonly left: readonly string[];
-  /** How the last run ended. */
-  readonly outcome: string;
+  /** How the runs ended. */
+  readonly outcomes: readonly string[];
 }
 
 /** Runs the scenario in a folder of its own, as often as there are `processes`, one after the other. */
 export async function runScenario(...processes: readonly ((place: Workplace) => Promise<string>)[]): Promise<Result> {
   using folder = temporaryFolder();
   const place = placeIn(folder.path, scenario);
-  let outcome = "";
-  for (const process of processes) outcome = await process(place);
+  const outcomes: string[] = [];
+  for (const process of processes) outcomes.push(await process(place));
   const outputs = sinks.map((sink) => place.output(sink));
   const trees = new Map(sinks.map((sink) => [sink, readOutput(place.output(sink))]));
-  return { trees, left: await leftovers(place.state, outputs), outcome };
+  return { trees, left: await leftovers(place.state, outputs), outcomes };
 }
 
 /** A process of the scenario in which nothing goes wrong that does not go wrong in any case. */
@@ -113,7 +113,8 @@ function givingUpOnce(handlers: Handlers): Handlers {
  * What is wrong with a result, the last run of which nobody disturbed: output that is not the expected one byte for byte, anything that the collector should
  * have taken, or should not.
  */
-export function problemsOf({ trees, left, outcome }: Result, expected: Trees): string[] {
+export function problemsOf({ trees, left, outcomes }: Result, expected: Trees): string[] {
+  const outcome = outcomes.at(-1)!;
   const ended = outcome === "done" || outcome === "nothing-new" ? [] : [`the last run ended with: ${outcome}`];
   const differing = [...trees].flatMap(([sink, tree]) =>
     differences(tree, expected.get(sink)!).map((difference) => `sink ${sink}: ${difference}`),

@@ -7,7 +7,7 @@ import type { KnownPartition } from "../../ports/source.ts";
 export const fingerprintBytes = 1024;
 
 /**
- * What is remembered of a file (DESIGN §7): a fingerprint of its first `bytes` bytes. Where fingerprints are equal, `inode` and `file` (path below the
+ * What is remembered of a file (protocol §7): a fingerprint of its first `bytes` bytes. Where fingerprints are equal, `inode` and `file` (path below the
  * input folder) tell files apart. `seen` is how long it was when it was last looked at: read so far, it was read to its end. `ended` is where it
  * ended when it was last read to its end, maybe within a line.
  */

@@ -35,7 +35,7 @@ export function ownerName({ pipeline, uid, sink }: SinkOwner): string {
   return [pipeline, uid, sink].map(encodePart).join(".");
 }
 
-/** Name of a staged file (DESIGN §1, Names): no two invocations ever write the same. */
+/** Name of a staged file (protocol §1, Names): no two invocations ever write the same. */
 export function stagedName(context: SinkContext): string {
   const { epoch, attempt, stage, task, nonce } = context;
   return `${ownerName(context)}.${epoch}.${attempt}.${stage}.${task}.${encodePart(nonce)}.jsonl`;

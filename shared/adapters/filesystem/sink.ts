@@ -19,7 +19,7 @@ export interface FilesSinkOptions {
 }
 
 /**
- * Rows as JSON Lines in a folder (DESIGN §9, Files): a file for each epoch, stage and task, published whole by a hard link, and a manifest for each epoch.
+ * Rows as JSON Lines in a folder (protocol §9, Files): a file for each epoch, stage and task, published whole by a hard link, and a manifest for each epoch.
  * `readRows` reads them.
  *
  * @throws UsageError for a wrong option

@@ -27,7 +27,7 @@ export interface FilesSourceOptions {
 }
 
 /**
- * Lines of text files (DESIGN §7, Files). Each file is a partition, known by its beginning wherever it goes; the offset is the byte position of a
+ * Lines of text files (protocol §7, Files). Each file is a partition, known by its beginning wherever it goes; the offset is the byte position of a
  * line's start. A line ends with `\n` or `\r\n`, which are no part of the value; an empty line is a record with an empty value.
  *
  * @throws UsageError for a wrong option

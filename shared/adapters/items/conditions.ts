@@ -1,4 +1,4 @@
-/** The conditions of the protocol's writes (DESIGN §5, §6, §8), each a sentence. A verb is these, and what it then writes. */
+/** The conditions of the protocol's writes (protocol §5, §6, §8), each a sentence. A verb is these, and what it then writes. */
 import type { DecidedEpoch, EpochRow, PlannedEpoch, Unit } from "../../epoch/epoch.ts";
 import type { Head, Wake } from "../../ports/ledger.ts";
 

@@ -1,4 +1,4 @@
-/** HEAD's status, the lease and the wake-ups (DESIGN §6). A lease is written to a run before that run is started. */
+/** HEAD's status, the lease and the wake-ups (protocol §6). A lease is written to a run before that run is started. */
 import type { ErrorDescription } from "../../errors.ts";
 import type { Head, Ledger, Wake } from "../../ports/ledger.ts";
 import { isPrepared } from "./committing.ts";

@@ -15,7 +15,7 @@ export interface ItemReader {
   keys(from: string, below: string): string[];
 }
 
-/** Inserts create and updates do not, so that no update brings back a row that was deleted (DESIGN §5). */
+/** Inserts create and updates do not, so that no update brings back a row that was deleted (protocol §5). */
 export interface Items extends ItemReader {
   insert<T>(key: Key<T>, item: T): void;
   update<T>(key: Key<T>, item: T): void;

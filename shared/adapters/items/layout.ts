@@ -1,4 +1,4 @@
-/** The items of a ledger (DESIGN §5, the table). Numbers have fixed width, so that keys sort as numbers do. */
+/** The items of a ledger (protocol §5, the table). Numbers have fixed width, so that keys sort as numbers do. */
 import type { Ack, EpochRow, Unit } from "../../epoch/epoch.ts";
 import { LossError } from "../../errors.ts";
 import type { EpochId, Head, Wake } from "../../ports/ledger.ts";

@@ -1,4 +1,4 @@
-/** Which checkpoints are held, and which rows may go (DESIGN §8; I5). */
+/** Which checkpoints are held, and which rows may go (protocol §8; I5). */
 import type { EpochRow } from "../../epoch/epoch.ts";
 import { invariant } from "../../invariant.ts";
 import type { Ledger } from "../../ports/ledger.ts";

@@ -7,7 +7,7 @@ const held = new Set<LeaseLock>();
 
 /**
  * The proof that the process which held a lease is dead: an exclusive lock on a file, which the system frees at the holder's death, SIGKILL and
- * power failure included (DESIGN §6, Lease). It is held against all processes of the machine, and against the holder itself.
+ * power failure included (protocol §6, Lease). It is held against all processes of the machine, and against the holder itself.
  *
  * It is the lock of a SQLite write transaction that never writes: the file stays empty, no journal is made, so nothing has to be recovered. Whoever
  * holds it must not open and close the file by other means: POSIX drops a process's locks on a file with any of its descriptors.

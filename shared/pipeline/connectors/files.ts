@@ -18,7 +18,7 @@ export interface FilesSinkOptions {
 
 const defaultMaxLineBytes = 16 * 1024 * 1024;
 
-/** Lines in, rows out, of a disk (DESIGN §7, §9). Paths are relative to the working directory. */
+/** Lines in, rows out, of a disk (protocol §7, §9). Paths are relative to the working directory. */
 export const files = {
   /** Reads lines. @throws UsageError for an option that is unknown or not allowed */
   source<T>(given: FilesSourceOptions<T>): SourceDescription<T> {
