@@ -40,6 +40,11 @@ export class OperatorThreads {
     this.threads = Array.from({ length: options.threads }, () => new Thread(options));
   }
 
+  /** Starts the first thread, which the first epoch will need, while that is planned. */
+  warm(): void {
+    this.threads[0]?.warm();
+  }
+
   async operate(name: TaskName): Promise<OperateOutcome> {
     const thread = this.threads[name.task % this.threads.length]!;
     try {
@@ -71,6 +76,10 @@ class Thread {
     const result = this.queue.then(() => this.once(name));
     this.queue = result.catch(() => undefined);
     return result;
+  }
+
+  warm(): void {
+    this.worker ??= this.start();
   }
 
   async end(): Promise<void> {

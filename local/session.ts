@@ -124,6 +124,7 @@ class Session {
   async run(): Promise<RunResult> {
     const { engine, executions, tracker } = this;
     try {
+      this.threads?.warm();
       await tracker.begin();
       const before = tracker.progress;
       await removePartialObjects(this.loaded.state);

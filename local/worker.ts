@@ -36,12 +36,13 @@ class ReadProgress {
 const setup = workerData as WorkerSetup;
 const port = parentPort!;
 const tell = (answer: WorkerAnswer) => port.postMessage(answer);
-let engine: Promise<Engine> | undefined;
 const progress = new ReadProgress();
+/** Begun at once: a thread may be started before there is a task for it. */
+const engine = compose();
+engine.catch(() => {}); // each task that waits for it tells
 
 port.on("message", async (name: TaskName) => {
   try {
-    engine ??= compose();
     progress.begin();
     tell({ kind: "done", outcome: await operate(await engine, name) });
   } catch (error) {

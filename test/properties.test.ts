@@ -74,6 +74,24 @@ function linesOf(steps: readonly (Step | null)[]): string[] {
   });
 }
 
+/** What is there when a run begins, beside what was there before; and whether that run holds windows open at its end. */
+interface Portion {
+  readonly input: Input;
+  readonly hold: boolean;
+}
+const portions: fc.Arbitrary<Portion[]> = fc.array(fc.record({ input: input(float, 60), hold: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 2,
+});
+
+/** All that was there in the end. */
+function whole(portions: readonly Portion[]): Input {
+  const files: Record<string, string[]> = {};
+  for (const { input } of portions)
+    for (const [name, lines] of Object.entries(input)) files[name] = [...(files[name] ?? []), ...lines];
+  return files;
+}
+
 const cutting = fc.record({ epochRecords: fc.integer({ min: 2, max: 20 }) });
 const seed = fc.nat();
 
@@ -106,7 +124,23 @@ function chance(seed: number, { crashes = false, pieceBytes = 60 } = {}): Intern
   };
 }
 
-/** Runs until all is done, as often as it takes. */
+/** In a folder of its own, portion by portion. Each runs until all is done, as often as it takes. */
+async function run<T>(
+  job: Job,
+  portions: readonly Portion[],
+  options: RunOptions,
+  internals: Internals,
+  look: (place: Workplace) => Promise<T>,
+): Promise<T> {
+  using folder = temporaryFolder();
+  const place = new Workplace(folder.path, job);
+  for (const { input, hold } of portions) {
+    for (const [name, lines] of Object.entries(input)) place.append(name, lines);
+    await finish(place, { ...options, hold }, internals);
+  }
+  return await look(place);
+}
+
 async function finish(place: Workplace, options: RunOptions, internals: Internals): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
     const result = await place.run(options, internals).catch((error: unknown) => {
@@ -117,11 +151,6 @@ async function finish(place: Workplace, options: RunOptions, internals: Internal
     assert.equal(result.outcome, "failed", JSON.stringify(result.error));
   }
   assert.fail("it never ends");
-}
-
-async function inFolder<T>(job: Job, input: Input, work: (place: Workplace) => Promise<T>): Promise<T> {
-  using folder = temporaryFolder();
-  return await work(new Workplace(folder.path, job, input));
 }
 
 // ---- what is compared
@@ -141,39 +170,46 @@ function updates(rows: readonly Row[]): Map<string, string[]> {
   );
 }
 
-const place = ({ partition, offset, value }: Row): Row => ({ partition, offset, value });
+const placeOf = ({ partition, offset, value }: Row): Row => ({ partition, offset, value });
+
+type Epochs = Awaited<ReturnType<typeof readEpochs>>;
+const lastWatermark = (row: Epochs[number] | undefined) => (row?.status === "decided" ? row.decision.watermark : null);
+
+/** What a plan fixes, but for times and inodes. */
+const fixed = ({ plan: { partitions, watermark, advanceTo } }: Epochs[number]) => ({
+  ranges: partitions.map(({ id, from, to, cuts, idle, maxEventTime }) => [id, from, to, cuts, idle, maxEventTime]),
+  watermark,
+  advanceTo,
+});
 
 describe("what a pipeline computes", { concurrency: true }, () => {
   it("is, given the plan, the same bytes whatever the tasks, the attempts and the failures (I6)", async () => {
-    const property = fc.asyncProperty(job, input(float, 60), cutting, seed, async (job, input, options, seed) => {
-      const read = (internals: Internals) =>
-        inFolder(job, input, async (place) => {
-          await finish(place, options, internals);
-          const epochs = await readEpochs(place.state);
-          return { output: await place.read(), plans: epochs.map(({ plan }) => ({ ...plan, processingTime: 0 })) };
-        });
-      const plain = await read({ ...chance(0), chooseTasks: (_, stages) => Array.from({ length: stages }, () => 1) });
-      const shuffled = await read(chance(seed));
-      assert.deepEqual(shuffled.output, plain.output);
-      const crashed = await read(chance(seed, { crashes: true }));
-      assert.deepEqual(crashed.output, plain.output);
+    const property = fc.asyncProperty(job, portions, cutting, seed, async (job, portions, options, seed) => {
+      const result = (internals: Internals) =>
+        run(job, portions, options, internals, async (place) => ({
+          output: await place.read(),
+          plans: (await readEpochs(place.state)).map(fixed),
+        }));
+      const one = (_: unknown, stages: number) => Array.from({ length: stages }, () => 1);
+      const plain = await result({ ...chance(0), chooseTasks: one });
+      assert.deepEqual(await result(chance(seed)), plain);
+      assert.deepEqual(await result(chance(seed, { crashes: true })), plain);
     });
     await fc.assert(property, check);
   });
 
   it("is what an evaluation of the recorded plan gives: each record and window in the results or late, never both", async () => {
-    const property = fc.asyncProperty(job, input(float, 60), cutting, seed, async (job, input, options, seed) => {
-      await inFolder(job, input, async (workplace) => {
-        await finish(workplace, options, chance(seed, { crashes: true }));
-        const epochs = await readEpochs(workplace.state);
-        const expected = evaluatePlans(job, input, epochs);
-        const output = await workplace.readRows();
+    const property = fc.asyncProperty(job, portions, cutting, seed, async (job, portions, options, seed) => {
+      await run(job, portions, options, chance(seed, { crashes: true }), async (place) => {
+        const epochs = await readEpochs(place.state);
+        const expected = evaluatePlans(job, whole(portions), epochs);
+        const output = await place.readRows();
         const watermarks = [...epochs.map(({ plan }) => plan.watermark), lastWatermark(epochs.at(-1))];
         assert.deepEqual(watermarks, expected.watermarks);
         assert.deepEqual(asBag(output.late), asBag(expected.late));
         assert.deepEqual(updates(output.rows), updates(expected.rows));
         assert.deepEqual(asBag(output.large), asBag(expected.large));
-        assert.deepEqual(asBag(output.rejected.map(place)), asBag(expected.rejected));
+        assert.deepEqual(asBag(output.rejected.map(placeOf)), asBag(expected.rejected));
         assert.deepEqual(asBag(output.wide), asBag(expected.wide));
       });
     });
@@ -183,23 +219,22 @@ describe("what a pipeline computes", { concurrency: true }, () => {
   it("does not depend on the cuts where no record is too far behind", async () => {
     // Within `outOfOrder` + `allowedLateness`; only one partition, since one that ends before the others is idle.
     const bounded = job.chain((job) =>
-      fc.tuple(fc.constant(job), input(exact, job.outOfOrder + job.allowedLateness).map(firstOnly)),
+      fc.tuple(fc.constant(job), input(exact, job.outOfOrder + job.allowedLateness).map(firstFile)),
     );
-    const property = fc.asyncProperty(bounded, cutting, seed, async ([job, input], options, seed) => {
-      const output = await inFolder(job, input, async (place) => {
-        await finish(place, options, chance(seed, { crashes: true }));
-        return await place.readRows();
-      });
+    const property = fc.asyncProperty(bounded, cutting, seed, async ([job, lines], options, seed) => {
+      const now = seed % (lines.length + 1);
+      const portions = [
+        { input: { a: lines.slice(0, now) }, hold: true },
+        { input: { a: lines.slice(now) }, hold: false },
+      ];
+      const output = await run(job, portions, options, chance(seed, { crashes: true }), (place) => place.readRows());
       assert.deepEqual(output.late, []);
       const last = [...updates(output.rows).values()].map((all) => all.at(-1)!);
-      assert.deepEqual(last.sort(), asBag(evaluateAtOnce(job, input)));
+      assert.deepEqual(last.sort(), asBag(evaluateAtOnce(job, { a: lines })));
       if (job.allowedLateness === 0) assert.equal(output.rows.length, last.length);
     });
     await fc.assert(property, check);
   });
 });
 
-const firstOnly = (input: Input): Input => Object.fromEntries(Object.entries(input).slice(0, 1));
-
-type Epochs = Awaited<ReturnType<typeof readEpochs>>;
-const lastWatermark = (row: Epochs[number] | undefined) => (row?.status === "decided" ? row.decision.watermark : null);
+const firstFile = (input: Input): readonly string[] => Object.values(input)[0]!;
