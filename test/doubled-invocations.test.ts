@@ -7,8 +7,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect } from "../shared/epoch/collect.ts";
-import { countingStates, Doubling, doublingMany, ways } from "./support/doubling.ts";
-import { Counter } from "./support/faults.ts";
+import { Counter, countingStates } from "./support/counter.ts";
+import { Doubling, doublingMany, ways } from "./support/doubling.ts";
 import { mapParallel } from "./support/pool.ts";
 import { sampleOfEach } from "./support/sample.ts";
 import { problemsOf, type Result, runIn, runScenario, undisturbed } from "./support/scenario.ts";

@@ -3,7 +3,8 @@ import type { Handlers } from "../../local/machine.ts";
 import type { Internals } from "../../local/session.ts";
 import type { SeededRandom } from "../../shared/adapters/memory/random.ts";
 import type { Engine } from "../../shared/epoch/engine.ts";
-import { Counter } from "./faults.ts";
+import { Counter } from "./counter.ts";
+import { mapHandlers } from "./handlers.ts";
 
 /** When a function of the state machine, which Lambda may invoke twice, is invoked a second time, with the same input. */
 export const ways = [
@@ -20,15 +21,6 @@ export interface Invocation {
   readonly state: string;
   /** The n-th time, from 1. */
   readonly ordinal: number;
-}
-
-/** Counts the calls of each state's function. */
-export function countingStates(counter: Counter): Internals {
-  const count = (state: string, handler: Handlers[string]) => (input: never) => {
-    counter.next(state);
-    return handler(input);
-  };
-  return { handlers: (handlers) => mapHandlers(handlers, count) };
 }
 
 /** One invocation that is made twice. */
@@ -108,10 +100,3 @@ function twice(handler: Handlers[string], input: never, random: SeededRandom): P
 }
 
 const isEnd = (answer: unknown): boolean => (answer as { action?: string }).action === "end";
-
-export function mapHandlers(
-  handlers: Handlers,
-  map: (state: string, handler: Handlers[string]) => Handlers[string],
-): Handlers {
-  return Object.fromEntries(Object.entries(handlers).map(([state, handler]) => [state, map(state, handler)]));
-}

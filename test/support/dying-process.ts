@@ -3,7 +3,7 @@
  *
  *     node dying-process.ts FOLDER METHOD ORDINAL before|after
  */
-import { Counter } from "./faults.ts";
+import { Counter } from "./counter.ts";
 import { type Around, around, synchronous } from "./ports.ts";
 import { placeIn, runIn } from "./scenario.ts";
 

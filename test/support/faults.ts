@@ -3,13 +3,9 @@ import type { Handlers } from "../../local/machine.ts";
 import type { Internals } from "../../local/session.ts";
 import type { Engine } from "../../shared/epoch/engine.ts";
 import { InfrastructureError, UsageError } from "../../shared/errors.ts";
-import { type Around, around, synchronous } from "./ports.ts";
-
-/** The n-th call of a method in a run, from 1. Counted by method, since what runs at the same time may come in any order. */
-export interface Call {
-  readonly method: string;
-  readonly ordinal: number;
-}
+import { type Call, Counter } from "./counter.ts";
+import { mapHandlers } from "./handlers.ts";
+import { around, synchronous } from "./ports.ts";
 
 /**
  * - `before`: the call fails, and has had no effect;
@@ -21,32 +17,6 @@ export interface Call {
  */
 export const modes = ["before", "after", "death before", "death after", "zombie", "late zombie"] as const;
 export type Mode = (typeof modes)[number];
-
-/** Counts calls by method. */
-export class Counter {
-  readonly counts = new Map<string, number>();
-
-  next(method: string): number {
-    const ordinal = (this.counts.get(method) ?? 0) + 1;
-    this.counts.set(method, ordinal);
-    return ordinal;
-  }
-
-  calls(): Call[] {
-    return [...this.counts].flatMap(([method, count]) =>
-      Array.from({ length: count }, (_, index) => ({ method, ordinal: index + 1 })),
-    );
-  }
-}
-
-/** What to give to `runWith` to count calls. */
-export function counting(counter: Counter): Internals {
-  const count: Around = (method, call) => {
-    counter.next(method);
-    return call();
-  };
-  return { engine: (engine) => around(engine, count) };
-}
 
 /** One fault in one run. */
 export class Fault {
@@ -116,16 +86,11 @@ export class Fault {
   }
 
   #handlers(handlers: Handlers): Handlers {
-    return Object.fromEntries(
-      Object.entries(handlers).map(([state, handler]) => [
-        state,
-        async (input: never) => {
-          const answer = await this.#invoke(() => handler(input));
-          if (state === "Plan" && this.#zombie) await this.#wakeUp(answer as { action: string });
-          return answer;
-        },
-      ]),
-    );
+    return mapHandlers(handlers, (state, handler) => async (input) => {
+      const answer = await this.#invoke(() => handler(input));
+      if (state === "Plan" && this.#zombie) await this.#wakeUp(answer as { action: string });
+      return answer;
+    });
   }
 
   #invoke(call: () => Promise<unknown>): Promise<unknown> {

@@ -45,8 +45,8 @@ export async function killLoop(loop: KillLoop): Promise<{ last: Finished; kills:
 }
 
 /**
- * Epochs that the process has decided; looked up in a copy of its ledger, for it is to recover that by itself when it starts again. A copy that was taken while
- * the process wrote may be of no use: then 0.
+ * Epochs that the process has decided. They are looked up in a copy of its ledger, which it is to recover by itself when it starts again. A copy that was
+ * taken while the process wrote may be of no use: then 0.
  */
 async function decided(state: string): Promise<number> {
   const { ledger } = statePaths(state);

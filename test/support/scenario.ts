@@ -4,15 +4,15 @@ import { SeededRandom } from "../../shared/adapters/memory/random.ts";
 import type { EpochPlan } from "../../shared/epoch/epoch.ts";
 import { sliding, UserCodeError } from "../../shared/index.ts";
 import type { Source } from "../../shared/ports/source.ts";
-import { mapHandlers } from "./doubling.ts";
 import { differences, temporaryFolder } from "./folder.ts";
+import { mapHandlers } from "./handlers.ts";
 import { leftovers, readOutput } from "./inspect.ts";
 import { copyOf } from "./ports.ts";
 import { type Input, type Job, line, sinks, Workplace } from "./readings.ts";
 
 /**
- * A small run that has everything: two partitions, shuffled and fused epochs, several executions, attempts that fail, windows that overlap, updates of fired windows, late
- * records, dead letters, sinks in both stages.
+ * A small run that has everything: two partitions, shuffled and fused epochs, several executions, attempts that fail, windows that overlap, updates of
+ * fired windows, late records, dead letters, sinks in both stages.
  */
 const job: Job = { window: sliding({ size: 20, every: 10 }), allowedLateness: 10, outOfOrder: 5 };
 const options = { epochRecords: 10, retain: 2, parallelism: 2 };
@@ -110,8 +110,8 @@ function givingUpOnce(handlers: Handlers): Handlers {
 }
 
 /**
- * What is wrong with a result, the last run of which nobody disturbed: output that is not the expected one byte for byte, anything that the collector should
- * have taken, or should not.
+ * What is wrong with a result, the last run of which nobody disturbed: output that is not the expected one byte for byte, anything that the collector
+ * should have taken, or should not.
  */
 export function problemsOf({ trees, left, outcomes }: Result, expected: Trees): string[] {
   const outcome = outcomes.at(-1)!;
