@@ -90,7 +90,7 @@ describe("a process that is killed", { concurrency: 2 }, () => {
     const { input, expected } = writeInput(folder.path);
     const options = ["--epoch-records", "20"];
     const place = byCli(join(folder.path, "killed"), input, ...options);
-    await killed(context, place, { kills: 30, epochsALife: 18 });
+    await killed(context, place, { kills: 30, epochsALife: 8 });
     const whole = byCli(join(folder.path, "whole"), input, ...options);
     await undisturbed(whole);
     assert.deepEqual(differences(readOutput(place.output), readOutput(whole.output)), []);
@@ -102,7 +102,7 @@ describe("a process that is killed", { concurrency: 2 }, () => {
     const { input, expected } = writeInput(folder.path);
     const options = { epochRecords: 100, parallelism: 2 };
     const place = byDriver(join(folder.path, "killed"), input, options);
-    await killed(context, place, { kills: 12, epochsALife: 8 });
+    await killed(context, place, { kills: 12, epochsALife: 4 });
     const whole = byDriver(join(folder.path, "whole"), input, options);
     await undisturbed(whole);
     const fused = byCli(join(folder.path, "fused"), input, "--epoch-records", "100", "--parallelism", "1");
