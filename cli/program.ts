@@ -17,6 +17,7 @@ export function createProgram(exit: (code: ExitCode) => void): Command {
   addRun(program, exit);
   addRead(program, exit);
   addExplain(program, exit);
+  addVerify(program, exit);
   addStatus(program, exit);
   addEpochs(program, exit);
   addPauseAndResume(program, exit);
@@ -82,6 +83,29 @@ const addExplain: Add = (program, exit) => {
       exit(await (await import("./commands/explain.ts")).explainCommand(module, options)),
     );
   teach(command, ["epochflow explain access-log.ts", "epochflow explain access-log.ts --json | jq .parameters"]);
+};
+
+const addVerify: Add = (program, exit) => {
+  const command = program
+    .command("verify")
+    .summary("run a pipeline where everything fails, and check that nothing is lost or doubled")
+    .description(
+      "Runs a pipeline in a simulated world, seed after seed: crashes, lost answers, zombies, stale listings, clocks that jump. Sources and sinks are " +
+        "simulated and parameters need no values; records come from the module's export `sample`, or are made up. Checks every invariant, " +
+        "every row of output, and that the pipeline's functions are deterministic. A seed gives the same run every time.",
+    )
+    .argument("<pipeline>", "module whose default export is the pipeline")
+    .addOption(numberOption("--minutes", "go on for so long (default: 1)"))
+    .addOption(numberOption("--seeds", "so many seeds instead").conflicts("minutes"))
+    .addOption(numberOption("--seed", "first seed; alone: replay this one"))
+    .action(async (module, options) =>
+      exit(await (await import("./commands/verify.ts")).verifyCommand(module, options)),
+    );
+  teach(command, [
+    "epochflow verify access-log.ts",
+    "epochflow verify access-log.ts --seeds 1000 --seed 5000",
+    "epochflow verify access-log.ts --seed 17",
+  ]);
 };
 
 const addStatus: Add = (program, exit) => {

@@ -67,3 +67,12 @@ export default pipeline("orders", { onError: deadLetter(files.sink({ path: "out/
     averageCents: Math.round(averageCents),
   }))
   .to(files.sink({ path: parameter("output", "out/orders/revenue") }), { id: "revenue" });
+
+/** Records for `epochflow verify examples/orders.ts`, which reads no files. */
+export const sample = Array.from({ length: 60 }, (_, index) => ({
+  id: `o-${index}`,
+  placedAt: new Date(Date.UTC(2026, 0, 5) + index * 400_000).toISOString(),
+  country: ["DE", "FR", "US"][index % 3],
+  currency: ["EUR", "EUR", "USD"][index % 3],
+  totalCents: 1000 + 7 * index,
+}));

@@ -3,12 +3,12 @@ import { makeFolder } from "../shared/adapters/filesystem/durable.ts";
 import { fileSystemError } from "../shared/adapters/filesystem/errors.ts";
 import { LeaseLock } from "../shared/adapters/sqlite/lease-lock.ts";
 import { systemClock } from "../shared/adapters/system/clock.ts";
-import { EpochflowError, UsageError } from "../shared/errors.ts";
-import { checkOptions } from "../shared/options.ts";
+import { EpochflowError } from "../shared/errors.ts";
 import { bind } from "../shared/pipeline/bind.ts";
 import { describe } from "../shared/pipeline/describe.ts";
 import type { Definition } from "../shared/pipeline/graph.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
+import { checkRunOptions } from "./check-options.ts";
 import { codeDigestOfEngine } from "./code-digest.ts";
 import { statePaths } from "./compose.ts";
 import { checkFolders } from "./folders.ts";
@@ -18,28 +18,11 @@ import { type Internals, runSession } from "./session.ts";
 
 export type { Message, Progress, RunOptions, RunResult } from "./options.ts";
 
-const knownOptions = [
-  "parameters",
-  "state",
-  "epochRecords",
-  "epochIntervalMs",
-  "parallelism",
-  "hold",
-  "wait",
-  "taskTimeoutMs",
-  "attempts",
-  "retain",
-  "onProgress",
-  "onMessage",
-  "signal",
-];
-
 /**
  * Runs a pipeline on this machine until its input is processed. Given a module (a path or URL whose default export is the pipeline), operator tasks run
  * in worker threads; given the pipeline itself, in this thread. Throws `UsageError` for what is wrong before anything begins.
  */
 export async function run(pipeline: string | URL | Definition, options: RunOptions = {}): Promise<RunResult> {
-  checkOptions("run", options, knownOptions);
   return await runWith(pipeline, options, {});
 }
 
@@ -49,7 +32,7 @@ export async function runWith(
   options: RunOptions,
   internals: Internals,
 ): Promise<RunResult> {
-  checkValues(options);
+  checkRunOptions(options);
   const loaded =
     typeof pipeline === "string" || pipeline instanceof URL
       ? await loadPipeline(pipeline)
@@ -66,23 +49,6 @@ export async function runWith(
     return await runSession({ ...loaded, topology, state }, options, internals);
   } finally {
     lock.release();
-  }
-}
-
-function checkValues(options: RunOptions): void {
-  for (const name of [
-    "epochRecords",
-    "epochIntervalMs",
-    "parallelism",
-    "taskTimeoutMs",
-    "attempts",
-    "retain",
-  ] as const) {
-    const value = options[name];
-    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
-      throw new UsageError("bad-option", `${name} is ${String(value)}`, {
-        wayOut: `${name} is a whole number above 0`,
-      });
   }
 }
 

@@ -24,7 +24,7 @@ export async function collect(
   const known = await ledger.epochs({ from: 1, to: head.decided + 1 });
   const attempts = new Map(known.map((row) => [row.epoch, row.attempt]));
   await dropOld(engine, known, head.committed - retention.checkpoints);
-  const retained = retainedObjects(await ledger.epochs({ from: 1, to: head.decided + 1 }));
+  const retained = retainedObjects(await ledger.epochs({ from: 1, to: Number.MAX_SAFE_INTEGER }));
 
   const isOld = ({ epoch, attempt }: { epoch: number; attempt: number }) =>
     epoch <= head.committed || attempt < (attempts.get(epoch) ?? 0);
@@ -49,7 +49,10 @@ async function dropOld(engine: Engine, rows: readonly EpochRow[], last: number):
       await engine.ledger.drop(row.epoch);
 }
 
-/** Everything that a checkpoint names which is not dropped. Read after the drops: one that was pinned meanwhile is still there. */
+/**
+ * Everything that a checkpoint names which is not dropped. Read after the drops: one that was pinned meanwhile is still there. And without an upper end: to
+ * a collector that was held up, all that it knew may be dropped by now, while newer checkpoints go on naming the objects of those.
+ */
 function retainedObjects(rows: readonly EpochRow[]): Set<string> {
   const names = new Set<string>();
   for (const row of rows) {

@@ -1,4 +1,5 @@
 import type { Json } from "../json.ts";
+import { addTo } from "../operators/counts.ts";
 import type { EpochId } from "../ports/ledger.ts";
 import type { UnitDecision } from "../ports/sink.ts";
 import { checkpointOf } from "./checkpoint.ts";
@@ -112,7 +113,7 @@ export function addCounts(all: readonly Counts[]): Counts {
   const sum = { records: 0, bytes: 0, skipped: 0, deadLettered: 0, late: 0 };
   for (const one of all) {
     for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += one[key];
-    for (const [sink, count] of Object.entries(one.rows)) rows[sink] = (rows[sink] ?? 0) + count;
+    for (const [sink, count] of Object.entries(one.rows)) addTo(rows, sink, count);
   }
   return { ...sum, rows };
 }

@@ -1,4 +1,5 @@
 import type { Json } from "../json.ts";
+import { counting } from "../operators/counts.ts";
 import type { StageEnvironment } from "../operators/environment.ts";
 import type { Transaction } from "../ports/sink.ts";
 import type { Engine } from "./engine.ts";
@@ -39,10 +40,7 @@ export class TaskOutput {
       topology,
       watermark: plan.watermark,
       processingTime: plan.processingTime,
-      write: (sink, rows) => {
-        transactions.get(sink)?.write(rows);
-        this.rows[sink] = (this.rows[sink] ?? 0) + rows.length;
-      },
+      write: counting(this.rows, (sink, rows, refused) => transactions.get(sink)?.write(rows, refused)),
       ...(running && { running }),
     };
   }

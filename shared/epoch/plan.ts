@@ -59,7 +59,6 @@ export async function plan(engine: Engine, { run }: { run: number }): Promise<Pl
     refuseOtherTopology(engine, head);
     const commit = head.committed < head.decided ? await commitWork(engine, head.committed + 1) : undefined;
     const mayPlan = head.status === "running" && !policy.draining() && head.decided - head.committed < 2;
-    if (mayPlan) await openSinks(engine);
     const next = mayPlan ? await planNext(engine, run, head.decided, events).catch(unlessLoss(commit)) : "nothing";
     if (next === "changed") return { action: "again" };
     if (typeof next === "object" && "process" in next) return { action: "work", ...(commit && { commit }), ...next };
@@ -74,7 +73,7 @@ export async function plan(engine: Engine, { run }: { run: number }): Promise<Pl
   }
 }
 
-/** What is decided is committed first (I4): a loss at the source, which stops the pipeline, is found again when nothing waits for its commit. */
+/** What is decided is committed first (I4): a loss at the source or a sink, which stops the pipeline, is found again when nothing waits for its commit. */
 function unlessLoss(commit: Work["commit"]) {
   return (error: unknown): "nothing" => {
     if (commit && error instanceof LossError) return "nothing";
@@ -122,6 +121,7 @@ async function planNext(
   events: number,
 ): Promise<Required<Pick<Work, "process">> | "nothing" | "changed" | { wait: number }> {
   const { ledger, topology, policy, clock } = engine;
+  await openSinks(engine);
   const epoch = decided + 1;
   const [last, row] = await Promise.all([ledger.epoch(decided), ledger.epoch(epoch)]);
   const planned = row ? await again(engine, row) : await newPlan(engine, last);

@@ -9,7 +9,7 @@ import type {
   Topology,
 } from "../pipeline/topology.ts";
 import { whyNoKey } from "../state/key-codec.ts";
-import type { StageEnvironment } from "./environment.ts";
+import type { StageEnvironment, WriteRows } from "./environment.ts";
 import type { Failures } from "./failures.ts";
 import type { Origin } from "./origin.ts";
 import { settled, wantsMetadata } from "./user-function.ts";
@@ -28,7 +28,7 @@ export interface KeyedValues extends Values {
 
 /** Where a chain ends. */
 export interface ChainEnds {
-  write(sink: string, rows: unknown[]): void;
+  readonly write: WriteRows;
   /** Keyed values for a window node. */
   window?(node: string, values: KeyedValues): void;
   readonly running?: StageEnvironment["running"] | undefined;
@@ -54,8 +54,11 @@ export function compileChain(topology: Topology, root: string, ends: ChainEnds, 
 
 function compileNode(topology: Topology, node: Node, ends: ChainEnds, failures: Failures, shared: boolean): Step {
   if (node.kind === "sink") {
-    return ({ values }) => {
-      if (values.length > 0) ends.write(node.id, shared ? values.slice() : values);
+    return ({ origin, values, rows }) => {
+      if (values.length === 0) return;
+      ends.write(node.id, shared ? values.slice() : values, (index, error) =>
+        origin.fail(failures, node.id, rows[index]!, error),
+      );
     };
   }
   if (node.kind === "keyBy") return compileKeyBy(topology, node, ends, failures);

@@ -2,7 +2,7 @@ import type { Key, LateRow, WindowNode } from "../pipeline/topology.ts";
 import { aggregatesOf, type NamedAggregate } from "../state/columns.ts";
 import type { KeyedValues } from "./chain.ts";
 import type { MutableCounts } from "./counts.ts";
-import type { StageEnvironment } from "./environment.ts";
+import type { StageEnvironment, WriteRows } from "./environment.ts";
 import type { Failures } from "./failures.ts";
 import type { WindowPartial } from "./partials.ts";
 import { WindowTable } from "./window-table.ts";
@@ -20,7 +20,7 @@ export class Combiner {
   readonly #survivesFailures: boolean;
   readonly #counts: MutableCounts;
   readonly #failures: Failures;
-  readonly #write: (sink: string, rows: unknown[]) => void;
+  readonly #write: WriteRows;
   #tables = new Map<number, WindowTable>();
 
   constructor(
@@ -28,7 +28,7 @@ export class Combiner {
     environment: StageEnvironment,
     counts: MutableCounts,
     failures: Failures,
-    write: (sink: string, rows: unknown[]) => void,
+    write: WriteRows,
   ) {
     this.#node = node;
     this.#aggregates = aggregatesOf(node);
@@ -86,7 +86,7 @@ export class Combiner {
 
   /** Values `[from, to)` missed the windows `first`, … before `before`: value by value, so that the order is that of the records. */
   #writeLate(
-    { keys, values, rows }: KeyedValues,
+    { origin, keys, values, rows }: KeyedValues,
     times: Float64Array,
     from: number,
     to: number,
@@ -109,6 +109,10 @@ export class Combiner {
         });
       }
     }
-    this.#write(late, lateRows);
+    this.#write(late, lateRows, (refused, error) => {
+      const { key, windowStart } = lateRows[refused]!;
+      const index = from + Math.floor(refused / missed);
+      this.#failures.record(late, origin, rows[index]!, error, { key, windowStart });
+    });
   }
 }

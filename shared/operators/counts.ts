@@ -1,4 +1,5 @@
 import type { Counts } from "../epoch/epoch.ts";
+import type { WriteRows } from "./environment.ts";
 
 export type MutableCounts = { -readonly [Name in keyof Omit<Counts, "rows">]: number } & {
   rows: Record<string, number>;
@@ -11,7 +12,27 @@ export function newCounts(sinks: readonly string[]): MutableCounts {
     skipped: 0,
     deadLettered: 0,
     late: 0,
-    // A row for each sink from the start: an id like "constructor" would else find what every object inherits.
     rows: Object.fromEntries(sinks.map((sink) => [sink, 0])),
   };
+}
+
+/** Counts the rows that a sink takes: all but those that it refuses. */
+export function counting(counts: Record<string, number>, write: WriteRows): WriteRows {
+  return (sink, rows, refused) => {
+    addTo(counts, sink, rows.length);
+    write(
+      sink,
+      rows,
+      refused &&
+        ((index, error) => {
+          addTo(counts, sink, -1);
+          refused(index, error);
+        }),
+    );
+  };
+}
+
+/** An id like "constructor" would find what every object inherits. */
+export function addTo(counts: Record<string, number>, name: string, count: number): void {
+  counts[name] = (Object.hasOwn(counts, name) ? counts[name]! : 0) + count;
 }

@@ -1,4 +1,8 @@
 import type { Topology } from "../pipeline/topology.ts";
+import type { RefusedRow } from "../ports/sink.ts";
+
+/** Rows for a sink, in order; the array is the callee's afterwards. What the sink cannot encode goes to `refused`, at once. */
+export type WriteRows = (sink: string, rows: unknown[], refused?: RefusedRow) => void;
 
 /** What a stage needs from whoever runs it. */
 export interface StageEnvironment {
@@ -7,8 +11,7 @@ export interface StageEnvironment {
   readonly watermark: number | null;
   /** The plan's time, for records that have none. */
   readonly processingTime: number;
-  /** Rows for a sink, in order; the array is the callee's afterwards. */
-  write(sink: string, rows: unknown[]): void;
+  readonly write: WriteRows;
   /**
    * What runs now, for the message of a task that ran out of time: operator, partition, first offset of the batch. Called once per batch and operator.
    * For rows that an aggregate made, the partition is "" and the offset -1.

@@ -2,7 +2,7 @@ import type { Entries } from "../state/entries.ts";
 import { decodeKey, keyGroupOf } from "../state/key-codec.ts";
 import type { OperatorState, StageState } from "../state/stage-state.ts";
 import { compileChain, type Values } from "./chain.ts";
-import { type MutableCounts, newCounts } from "./counts.ts";
+import { counting, type MutableCounts, newCounts } from "./counts.ts";
 import type { StageEnvironment } from "./environment.ts";
 import { Failures } from "./failures.ts";
 import { firingWindows } from "./firing.ts";
@@ -33,10 +33,7 @@ export class KeyedStage {
     this.#environment = environment;
     this.#state = state;
     this.counts = newCounts(topology.stages[stage]!.sinks);
-    const write = (sink: string, rows: unknown[]) => {
-      this.counts.rows[sink]! += rows.length;
-      environment.write(sink, rows);
-    };
+    const write = counting(this.counts.rows, environment.write);
     this.#failures = new Failures(topology, this.counts, write);
     const ends = { write, running: environment.running?.bind(environment) };
     this.#chains = new Map(

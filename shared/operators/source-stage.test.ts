@@ -55,6 +55,64 @@ test("runs map, filter and flatMap, and branches, in order", () => {
   assert.deepEqual(stage.counts.rows, { upper: 3, plain: 3 });
 });
 
+/** A sink that refuses the text "bad", and a late row of it. */
+function refusing(definition: Definition, records: readonly TestRecord[]): Run {
+  const rows: Record<string, unknown[]> = {};
+  const stage = new SourceStage({
+    topology: describe(definition),
+    watermark: 50,
+    processingTime: 77,
+    write: (id, written, refused) => {
+      const isBad = (row: unknown) => row === "bad" || (row as { value?: unknown }).value === "bad";
+      for (const [index, row] of written.entries())
+        if (isBad(row) && refused) refused(index, new UserCodeError("row-not-json", "no such row"));
+        else rows[id] = [...(rows[id] ?? []), row];
+    },
+  });
+  stage.begin("file");
+  stage.process(batchOf(records, 100));
+  stage.end();
+  return { rows, stage };
+}
+
+test("rows that a sink refuses follow onError, and are not counted as written", () => {
+  const records = ["a", "bad", "b"].map((value) => ({ value }));
+  const { rows, stage } = refusing(lines(rejected).to(sink, { id: "out" }), records);
+  assert.deepEqual(rows.out, ["a", "b"]);
+  const letter = { error: "no such row", operator: "out", partition: "file", offset: 110, value: "bad" };
+  assert.deepEqual(rows["dead-letter"], [letter]);
+  assert.deepEqual(stage.counts.rows, { out: 2, "dead-letter": 1 });
+  assert.equal(refusing(lines("skip").to(sink, { id: "out" }), records).stage.counts.skipped, 1);
+  const failing = () => refusing(lines().to(sink, { id: "out" }), records);
+  assert.throws(failing, {
+    code: "row-not-json",
+    place: { pipeline: "test", operator: "out", partition: "file", offset: 110 },
+  });
+});
+
+test("so do late rows, for each window that they missed", () => {
+  const records = ["a", "bad"].map((value) => ({ value, timestamp: 25 }));
+  const keyed = lines(rejected).keyBy((line) => line);
+  const counted = keyed.window(sliding({ size: 20, every: 10 }), { late: sink }).aggregate({ n: count() });
+  const { rows } = refusing(counted.to(sink), records);
+  const late = rows["window-1-late"] as { value: string; windowStart: number }[];
+  assert.deepEqual(
+    late.map(({ value, windowStart }) => [value, windowStart]),
+    [
+      ["a", 10],
+      ["a", 20],
+    ],
+  );
+  const letters = rows["dead-letter"] as { offset: number; key: string; windowStart: number }[];
+  assert.deepEqual(
+    letters.map(({ offset, key, windowStart }) => [offset, key, windowStart]),
+    [
+      [110, "bad", 10],
+      [110, "bad", 20],
+    ],
+  );
+});
+
 test("a sink has its rows for itself", () => {
   const written: unknown[][] = [];
   const stream = lines();

@@ -3,7 +3,7 @@ import type { SourceNode, WindowNode } from "../pipeline/topology.ts";
 import type { RecordBatch } from "../ports/source.ts";
 import { compileChain, type Values } from "./chain.ts";
 import { Combiner } from "./combiner.ts";
-import { type MutableCounts, newCounts } from "./counts.ts";
+import { counting, type MutableCounts, newCounts } from "./counts.ts";
 import type { StageEnvironment } from "./environment.ts";
 import { Failures } from "./failures.ts";
 import { RecordOrigin } from "./origin.ts";
@@ -43,10 +43,7 @@ export class SourceStage {
     this.#environment = environment;
     this.#node = topology.nodes[0] as SourceNode;
     this.counts = newCounts(stage.sinks);
-    const write = (sink: string, rows: unknown[]) => {
-      this.counts.rows[sink]! += rows.length;
-      environment.write(sink, rows);
-    };
+    const write = counting(this.counts.rows, environment.write);
     this.#failures = new Failures(topology, this.counts, write);
     const windows = topology.nodes.filter((node) => stage.shuffles.includes(node.id)) as WindowNode[];
     this.#combiners = new Map(

@@ -14,8 +14,9 @@ export function checkFunction(what: string, given: unknown): void {
 
 /** @throws UsageError `invalid-argument` */
 export function checkSink(what: string, given: SinkDescription): void {
-  if (typeof given?.kind === "string" && typeof given.options === "object") return;
-  throw new UsageError("invalid-argument", `${what} takes a sink, not ${kindOf(given)}`, {
+  const isSource = given?.value !== undefined;
+  if (typeof given?.kind === "string" && typeof given.options === "object" && !isSource) return;
+  throw new UsageError("invalid-argument", `${what} takes a sink, not ${isSource ? "a source" : kindOf(given)}`, {
     wayOut: 'For instance files.sink({ path: "out" }).',
   });
 }

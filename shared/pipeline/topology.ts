@@ -42,6 +42,8 @@ export interface SinkDescription<in T = never> {
   readonly options: Readonly<Record<string, unknown>>;
   /** A phantom, which makes the type contravariant: absent at run time. */
   readonly accepts?: (value: T) => void;
+  /** Sources have one, and so are no sinks. */
+  readonly value?: never;
 }
 
 /** Windows of `sizeMs`, one starting every `everyMs`, aligned to the epoch. Tumbling: both are equal. */

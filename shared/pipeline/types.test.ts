@@ -173,6 +173,8 @@ test("a stream of some values is a stream of more general ones", () => {
 
 test("a sink takes what its stream gives", () => {
   lines().to(files.sink({ path })).to(sinkOf<string>()).to(sinkOf<unknown>()).to(sinkOf<string | number>());
+  // @ts-expect-error a source is no sink
+  assert.throws(() => lines().to(files.source({ path, value: text() })), /takes a sink, not a source/);
   // @ts-expect-error a sink of numbers takes no texts
   lines().to(sinkOf<number>());
   const counted = entries().keyBy((entry) => [entry.status, entry.bytes]);

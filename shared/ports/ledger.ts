@@ -93,7 +93,7 @@ export interface Ledger {
 
   // ---- status
   /**
-   * running → stopped. Only the current attempt, or the committer of what is uncommitted, may stop it (I8): conditional on `attempt` being planned or
+   * running or paused → stopped. Only the current attempt, or the committer of what is uncommitted, may stop it (I8): conditional on `attempt` being planned or
    * fenced there and above HEAD.decided, on the unit being prepared, on the epoch being the next to commit, or on `owner` holding the lease.
    */
   stop(

@@ -1,3 +1,4 @@
+import type { UserCodeError } from "../errors.ts";
 import type { Json } from "../json.ts";
 
 /** Who writes: everything staged is named by it (protocol §1, Names). */
@@ -15,10 +16,16 @@ export interface SinkContext {
 /** Rows for a sink, in order. */
 export type RowBatch<T = unknown> = readonly T[];
 
+/** Takes a row that the sink cannot encode, by its place in the batch: it follows the pipeline's `onError` (protocol §4). */
+export type RefusedRow = (index: number, error: UserCodeError) => void;
+
 /** One task's output to one sink in one epoch, not visible to any reader. */
 export interface Transaction<T = unknown> {
-  /** Takes the rows; they may be encoded at once, and written later. Throws `UserCodeError` for a row that cannot be encoded. */
-  write(rows: RowBatch<T>): void;
+  /**
+   * Takes the rows; they may be encoded at once, and written later. A row that cannot be encoded goes to `refused`, and the others are written; without
+   * it, or if it throws, the transaction is of no more use. Throws `UserCodeError` for such a row where there is no `refused`.
+   */
+  write(rows: RowBatch<T>, refused?: RefusedRow): void;
   /** Resolves when so little is buffered that more may be written. Called between batches, never per row. */
   drained(): Promise<void>;
   /** Gives up before `preCommit`: frees what it holds, and deletes what it has staged. Never throws. */

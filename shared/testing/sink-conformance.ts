@@ -193,6 +193,25 @@ function refusals<T>(check: Check<T>): void {
     assert.throws(() => transaction.write([target.row(1), target.badRow as T]), named);
     await transaction.discard?.();
   });
+  check(
+    "a row that cannot be encoded is refused, where one asks for it, and the others are written",
+    async (target) => {
+      if (!("badRow" in target)) return;
+      const bad = target.badRow as T;
+      const sink = target.open();
+      await sink.open(owner);
+      const transaction = await sink.begin({ ...owner, epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "nonce1" });
+      const refused: number[] = [];
+      transaction.write([bad, target.row(1), bad, target.row(2), bad], (index) => refused.push(index));
+      assert.deepEqual(refused, [0, 2, 4]);
+      const handle = (await sink.preCommit(transaction))!;
+      const decision = { epoch: 1, token: "token", previous: () => null };
+      const units = sink.units?.([{ stage: 0, task: 0, handle }], decision) ?? [{ key: "0-0", unit: handle }];
+      for (const unit of units) await sink.commit({ ...owner, epoch: 1, ...unit });
+      await sink.seal?.({ ...owner, epoch: 1, units });
+      assert.deepEqual(await target.read(), [target.row(1), target.row(2)]);
+    },
+  );
 }
 
 function sweeping<T>(check: Check<T>): void {

@@ -2,6 +2,7 @@
 import type { InputFile } from "./input-file.ts";
 
 const lineFeed = 10;
+const carriageReturn = 13;
 const blockBytes = 128 * 1024;
 
 /** Positions `[from, to)`. */
@@ -48,6 +49,18 @@ export async function endsLine(file: InputFile, position: number): Promise<boole
   const byte = Buffer.allocUnsafe(1);
   await file.readAll(byte, 1, position - 1);
   return byte[0] === lineFeed;
+}
+
+/**
+ * Where the first line of `[from, to)` begins: at `from`, but where a line was read before it had its end, which has been appended since: that is no
+ * empty line.
+ */
+export async function firstLine(file: InputFile, { from, to }: Span): Promise<number> {
+  if (from === 0 || from >= to || (await endsLine(file, from))) return from;
+  const bytes = Buffer.alloc(2);
+  await file.readAll(bytes, Math.min(2, to - from), from);
+  if (bytes[0] === lineFeed) return from + 1;
+  return bytes[0] === carriageReturn && bytes[1] === lineFeed ? from + 2 : from;
 }
 
 /** The largest line end within `bytes` of `from`, or the end of the first line if that is longer. */

@@ -22,7 +22,7 @@ async function target(system?: NamingSystem): Promise<SinkUnderTest<Row> & { pat
     open: () => createFilesSink({ path }, system),
     read: async () => (await collect(readRows(path))).map((row) => JSON.parse(row)),
     row: (n) => ({ n, text: "line\n\u2028ü" }),
-    badRow: { n: 1n as unknown as number, text: "" },
+    badRow: { toJSON: () => undefined } as unknown as Row,
     exclusive: true,
     close: async () => await rm(folder, { recursive: true }),
   };
@@ -81,6 +81,20 @@ test("what is published has names of epoch, stage and task; the manifest lists i
   );
   assert.deepEqual(Object.keys(manifest.files[0]), ["file", "rows", "bytes", "digest"]);
   assert.equal(manifest.files[0].rows, 3);
+});
+
+test("bigints become text", async (context) => {
+  const { path } = await given(context);
+  const owner = { pipeline: "p", uid: "u", sink: "out" };
+  const sink = createFilesSink({ path });
+  await sink.open(owner);
+  const transaction = await sink.begin({ ...owner, epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "nonce1" });
+  transaction.write([{ key: 12345678901234567890n, pair: ["1", 1n] }, { key: 1 }, -5n]);
+  const unit = { key: "0-0", unit: (await sink.preCommit(transaction))! };
+  await sink.commit({ ...owner, epoch: 1, ...unit });
+  await sink.seal?.({ ...owner, epoch: 1, units: [unit] });
+  const rows = await collect(readRows(path));
+  assert.deepEqual(rows, ['{"key":"12345678901234567890","pair":["1","1"]}', '{"key":1}', '"-5"']);
 });
 
 test("two outputs of the same rows are the same bytes, but for the owner", async (context) => {

@@ -89,6 +89,30 @@ test("an unfinished last line is a record of a bounded run, and what follows it 
   assert.deepEqual(await readValues(source, { ...wholeRange(later), from: 6 }), ["o", "three"]);
 });
 
+test("the end of a line that was read before it had one is no line", async (context) => {
+  for (const [appended, values] of [
+    ["\n", []],
+    ["\r\n", []],
+    ["\nthree\n", ["three"]],
+    ["\r\nthree", ["three"]],
+    ["\n\nthree", ["", "three"]],
+    ["\rx\n", ["\rx"]],
+  ] as const) {
+    const path = join(await temporaryFolder(context), "input");
+    await writeFile(path, "one\ntwo");
+    const source = createFilesSource({ path, bounded: true });
+    const [first] = await source.discover([]);
+    await appendFile(path, appended);
+    const [later] = await source.discover([{ id: first!.id, identity: first!.identity, position: 7 }]);
+    const range = { ...wholeRange(later!), from: 7 };
+    assert.deepEqual(await readValues(source, range), values);
+    const { to, records } = await source.cut(range, { records: 5 });
+    assert.deepEqual([to, records], [range.to, values.length]);
+    const one = await source.cut(range, { records: 1 });
+    assert.deepEqual(await readValues(source, { ...range, to: one.to }), values.slice(0, 1));
+  }
+});
+
 test("an unfinished last line of a followed file waits for its end", async (context) => {
   const path = join(await temporaryFolder(context), "input");
   await writeFile(path, `one\n${"x".repeat(300_000)}`);

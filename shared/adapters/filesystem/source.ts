@@ -1,12 +1,19 @@
 import { open, readdir, stat } from "node:fs/promises";
 import { UsageError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
-import type { CutLimit, KnownPartition, PartitionStatus, Source, SourceRange } from "../../ports/source.ts";
+import type {
+  CutLimit,
+  KnownPartition,
+  PartitionStatus,
+  RecordBatch,
+  Source,
+  SourceRange,
+} from "../../ports/source.ts";
 import { type FoundFile, identify, isDone, type WantedFile, wantedFile } from "./identity.ts";
 import { edited, type InputFile, type ReadableFileSystem } from "./input-file.ts";
 import { InputFolder } from "./input-folder.ts";
 import { LineReader } from "./line-reader.ts";
-import { cutBytes, cutRecords, endsLine, LineCounter, lastLineEnd, splitLines } from "./lines.ts";
+import { cutBytes, cutRecords, endsLine, firstLine, LineCounter, lastLineEnd, splitLines } from "./lines.ts";
 import { isShortened, Locator } from "./locator.ts";
 import { partitionId } from "./partition-id.ts";
 
@@ -20,7 +27,7 @@ export interface FilesSourceOptions {
   /** Longest line, in bytes without its end; longer ones follow `onError`. 16 MiB by default. */
   readonly maxLineBytes?: number;
   /**
-   * The input ends where the files end now: a last line without line end is a record, and what is appended to it later a line of its own.
+   * The input ends where the files end now: a last line without line end is a record, and what is appended to it later, but for its end, a line of its own.
    * Otherwise such a line waits for its end.
    */
   readonly bounded: boolean;
@@ -78,7 +85,8 @@ class FilesSource implements Source {
     return await this.#use(range, async (file) => {
       const to = bytes === undefined ? range.to : await cutBytes(file, range, bytes);
       if (records === undefined) return { to, bytes: to - from };
-      const cut = await cutRecords(file, { from, to }, Math.max(1, Math.floor(records)));
+      const lines = { from: await firstLine(file, { from, to }), to };
+      const cut = await cutRecords(file, lines, Math.max(1, Math.floor(records)));
       return { ...cut, bytes: cut.to - from };
     });
   }
@@ -93,7 +101,9 @@ class FilesSource implements Source {
     const file = await this.#locator.open(range);
     try {
       await checkUnedited(file, wantedFile({ ...range, position: range.to }));
-      yield* new LineReader(file, range, this.#maxLineBytes).batches(signal);
+      const lines = { from: await firstLine(file, range), to: range.to };
+      if (lines.from === lines.to) yield noLines(range.to);
+      else yield* new LineReader(file, lines, this.#maxLineBytes).batches(signal);
     } finally {
       await file.close();
     }
@@ -146,6 +156,11 @@ class FilesSource implements Source {
       await file.close();
     }
   }
+}
+
+function noLines(next: number): RecordBatch {
+  const empty = new Int32Array();
+  return { bytes: Buffer.alloc(0), count: 0, valueStart: empty, valueEnd: empty, offsets: new Float64Array(), next };
 }
 
 /**

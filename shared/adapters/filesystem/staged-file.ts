@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { UserCodeError } from "../../errors.ts";
-import type { RowBatch, SinkContext, Transaction } from "../../ports/sink.ts";
+import type { RefusedRow, RowBatch, SinkContext, Transaction } from "../../ports/sink.ts";
 import { makeFolder, remove } from "./durable.ts";
 import { fileSystemError } from "./errors.ts";
 import { finalName, type OutputLayout, stagedName } from "./output-layout.ts";
@@ -32,12 +32,19 @@ export class StagedFile implements Transaction {
     this.#name = stagedName(context);
   }
 
-  write(rows: RowBatch): void {
-    for (const row of rows) {
-      this.#text += `${this.#encode(row)}\n`;
-      if (this.#text.length >= chunkCharacters) this.#queue();
+  write(rows: RowBatch, refused?: RefusedRow): void {
+    for (let index = 0; index < rows.length; ) {
+      try {
+        for (; index < rows.length; index++) {
+          this.#text += `${this.#encode(rows[index])}\n`;
+          this.#rows++;
+          if (this.#text.length >= chunkCharacters) this.#queue();
+        }
+      } catch (error) {
+        if (refused === undefined || !(error instanceof UserCodeError)) throw error;
+        refused(index++, error);
+      }
     }
-    this.#rows += rows.length;
   }
 
   async drained(): Promise<void> {
@@ -71,7 +78,7 @@ export class StagedFile implements Transaction {
     let text: string | undefined;
     let cause: unknown;
     try {
-      text = JSON.stringify(row);
+      text = toJson(row);
     } catch (error) {
       cause = error;
     }
@@ -83,7 +90,7 @@ export class StagedFile implements Transaction {
     const { pipeline, sink, epoch, attempt } = this.#context;
     const reason = cause instanceof Error ? cause.message : `it is of type ${typeof row}`;
     return new UserCodeError("row-not-json", `sink ${sink}: a row cannot be written as JSON: ${reason}`, {
-      wayOut: "Map rows to plain values before the sink: a bigint to a string, for example.",
+      wayOut: "Map rows to plain values before the sink.",
       place: { pipeline, sink, epoch, attempt },
       cause,
     });
@@ -126,5 +133,18 @@ export class StagedFile implements Transaction {
     } catch (error) {
       throw fileSystemError(error, `write rows of sink ${this.#context.sink}`, this.#layout.root);
     }
+  }
+}
+
+/**
+ * JSON has no bigints, and keys may be some: they become text, as 64-bit integers do in protobuf's mapping to JSON. This is tried second, since a replacer
+ * makes every row slow.
+ */
+function toJson(row: unknown): string | undefined {
+  try {
+    return JSON.stringify(row);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return JSON.stringify(row, (_, value) => (typeof value === "bigint" ? String(value) : value));
   }
 }

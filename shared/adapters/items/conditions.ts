@@ -13,6 +13,9 @@ export const isStillAsleep = (wake: Wake, sequence: number): boolean => wake.seq
 /** A paused or stopped pipeline plans nothing (§6, Status). */
 export const isRunning = (head: Head): boolean => head.status === "running";
 
+/** The first error stays. A paused pipeline may be stopped: its commits go on, and can lose (I8). */
+export const isStopped = (head: Head): boolean => head.status === "stopped";
+
 /** I1, I3: epochs are decided one after the other. */
 export const isNextToDecide = (head: Head, epoch: number): boolean => head.decided === epoch - 1;
 

@@ -2,7 +2,15 @@
 import type { ErrorDescription } from "../../errors.ts";
 import type { Head, Ledger, Wake } from "../../ports/ledger.ts";
 import { isPrepared } from "./committing.ts";
-import { isFullyCommitted, isLastAttempt, isNextToCommit, isRunning, isStillAsleep, ownsLease } from "./conditions.ts";
+import {
+  isFullyCommitted,
+  isLastAttempt,
+  isNextToCommit,
+  isRunning,
+  isStillAsleep,
+  isStopped,
+  ownsLease,
+} from "./conditions.ts";
 import type { ItemReader, Items } from "./item-store.ts";
 import { epochKey, existing, headKey, wakeKey } from "./layout.ts";
 
@@ -20,7 +28,7 @@ export function open(items: Items, first: Parameters<Ledger["open"]>[0]): Head {
 
 export function stop(items: Items, error: ErrorDescription, by: StoppedBy): "stopped" | "changed" {
   const head = existing(items, headKey);
-  if (!isRunning(head) || !mayStop(items, head, by)) return "changed";
+  if (isStopped(head) || !mayStop(items, head, by)) return "changed";
   items.update(headKey, { ...head, status: "stopped", error });
   return "stopped";
 }

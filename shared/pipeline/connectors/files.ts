@@ -30,7 +30,7 @@ export const files = {
     return describeSource("files", given, { path: checkText("path of files.source()", path), maxLineBytes });
   },
 
-  /** Writes rows, each of which JSON must be able to say. @throws UsageError for an option that is unknown or not allowed */
+  /** Writes rows, each of which JSON must be able to say, but for bigints, which become text; any other follows `onError`. @throws UsageError for an option that is unknown or not allowed */
   sink<T = unknown>(given: FilesSinkOptions): SinkDescription<T> {
     checkOptions("files.sink()", given, ["path"]);
     return { kind: "files", options: { path: checkText("path of files.sink()", given.path) } };

@@ -68,7 +68,8 @@ export function coordinationSuite(check: Check): void {
     await begin(ledger);
     const status = async () => [(await ledger.head())?.status, (await ledger.head())?.error];
     assert.equal((await ledger.setStatus("paused")).status, "paused");
-    assert.equal(await ledger.stop(error, { owner: 1 }), "changed");
+    assert.equal(await ledger.stop(error, { owner: 1 }), "stopped");
+    assert.deepEqual(await status(), ["stopped", error]);
     assert.equal((await ledger.setStatus("running")).status, "running");
     assert.equal(await ledger.stop(error, { owner: 1 }), "stopped");
     assert.equal(await ledger.stop({ ...error, code: "other" }, { owner: 1 }), "changed");

@@ -1,0 +1,48 @@
+import { UsageError } from "../shared/errors.ts";
+import { checkOptions } from "../shared/options.ts";
+import type { RunOptions } from "./options.ts";
+
+interface Kind {
+  readonly what: string;
+  readonly includes: (value: unknown) => boolean;
+}
+
+const whole: Kind = {
+  what: "a whole number above 0",
+  includes: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+};
+const flag: Kind = { what: "true or false", includes: (value) => typeof value === "boolean" };
+const listener: Kind = { what: "a function", includes: (value) => typeof value === "function" };
+const folder: Kind = { what: "the path of a folder", includes: (value) => typeof value === "string" && value !== "" };
+const texts: Kind = {
+  what: "an object of texts",
+  includes: (value) =>
+    typeof value === "object" && value !== null && Object.values(value).every((one) => typeof one === "string"),
+};
+const abortSignal: Kind = { what: "an AbortSignal", includes: (value) => value instanceof AbortSignal };
+
+const kinds: { readonly [Name in keyof RunOptions]-?: Kind } = {
+  parameters: texts,
+  state: folder,
+  epochRecords: whole,
+  epochIntervalMs: whole,
+  parallelism: whole,
+  hold: flag,
+  wait: flag,
+  taskTimeoutMs: whole,
+  attempts: whole,
+  retain: whole,
+  onProgress: listener,
+  onMessage: listener,
+  signal: abortSignal,
+};
+
+/** @throws UsageError `unknown-option`, or `bad-option` for a value of another kind */
+export function checkRunOptions(options: RunOptions): void {
+  checkOptions("run", options, Object.keys(kinds));
+  for (const [name, kind] of Object.entries(kinds)) {
+    const value = options[name as keyof RunOptions];
+    if (value === undefined || kind.includes(value)) continue;
+    throw new UsageError("bad-option", `${name} is ${String(value)}`, { wayOut: `${name} is ${kind.what}` });
+  }
+}
