@@ -5,6 +5,7 @@ import { createFilesSource } from "../shared/adapters/filesystem/source.ts";
 import { SqliteLedger } from "../shared/adapters/sqlite/ledger.ts";
 import { systemClock } from "../shared/adapters/system/clock.ts";
 import { systemRandom } from "../shared/adapters/system/random.ts";
+import { digest } from "../shared/epoch/digest.ts";
 import type { Engine } from "../shared/epoch/engine.ts";
 import type { Policy } from "../shared/epoch/policy.ts";
 import { UsageError } from "../shared/errors.ts";
@@ -34,6 +35,7 @@ export async function removePartialObjects(state: string): Promise<void> {
 export function composeEngine(parts: {
   topology: Topology;
   codeDigest: string;
+  parameters: Readonly<Record<string, string>>;
   state: string;
   uid: string;
   ledger: Ledger;
@@ -45,6 +47,8 @@ export function composeEngine(parts: {
   const sinks = new Map<string, TwoPhaseCommitSink>();
   return {
     ...parts,
+    // An attempt with two values of a parameter would be as bad as one with two versions of the code.
+    codeDigest: digest([parts.codeDigest, parts.parameters]),
     fingerprint: JSON.stringify(fingerprint(topology)),
     objects,
     source: sourceOf(topology, parts.policy),

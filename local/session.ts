@@ -7,7 +7,7 @@ import type { TaskName } from "../shared/epoch/plan.ts";
 import type { Policy } from "../shared/epoch/policy.ts";
 import { resetPipeline } from "../shared/epoch/restore.ts";
 import { wake } from "../shared/epoch/wake.ts";
-import { describeError, type ErrorDescription, UsageError } from "../shared/errors.ts";
+import { describeError, type ErrorDescription, UsageError, UserCodeError } from "../shared/errors.ts";
 import { fingerprint } from "../shared/pipeline/fingerprint.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
 import type { Head, Ledger } from "../shared/ports/ledger.ts";
@@ -108,7 +108,14 @@ class Session {
       ...localPolicy(options, draining),
       ...(internals.chooseTasks && { chooseTasks: internals.chooseTasks }),
     };
-    const composed = composeEngine({ ...loaded, uid: head.uid, ledger, policy, executions: this.executions });
+    const composed = composeEngine({
+      ...loaded,
+      parameters: options.parameters ?? {},
+      uid: head.uid,
+      ledger,
+      policy,
+      executions: this.executions,
+    });
     this.tracker = new Tracker(composed, options.onProgress);
     const watched = {
       ...composed,
@@ -155,7 +162,7 @@ class Session {
     const outcome = await (this.threads ? this.threads.operate(name) : operate(this.engine, name));
     if (outcome !== "replan") return outcome;
     // On AWS another version of the functions plans anew. Here the version that planned is this very process.
-    throw new UsageError("code-changed", "the code of the pipeline was changed while it ran", {
+    throw new UserCodeError("code-changed", "the code of the pipeline was changed while it ran", {
       wayOut: "run it again: it goes on where it stopped",
     });
   }

@@ -56,6 +56,7 @@ async function compose(): Promise<Engine> {
     ...composeEngine({
       topology: bind(topology, setup.parameters),
       codeDigest,
+      parameters: setup.parameters,
       state: setup.state,
       uid: setup.uid,
       ledger: openLedger(setup.state),

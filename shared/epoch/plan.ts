@@ -59,7 +59,7 @@ export async function plan(engine: Engine, { run }: { run: number }): Promise<Pl
     refuseOtherTopology(engine, head);
     const commit = head.committed < head.decided ? await commitWork(engine, head.committed + 1) : undefined;
     const mayPlan = head.status === "running" && !policy.draining() && head.decided - head.committed < 2;
-    const next = mayPlan ? await planNext(engine, run, head.decided, events).catch(unlessLoss(commit)) : "nothing";
+    const next = mayPlan ? await planNext(engine, run, head.decided, events).catch(commitFirst(commit)) : "nothing";
     if (next === "changed") return { action: "again" };
     if (typeof next === "object" && "process" in next) return { action: "work", ...(commit && { commit }), ...next };
     if (commit) return (await ledger.spend(run, events)) ? { action: "work", commit } : { action: "again" };
@@ -73,10 +73,10 @@ export async function plan(engine: Engine, { run }: { run: number }): Promise<Pl
   }
 }
 
-/** What is decided is committed first (I4): a loss at the source or a sink, which stops the pipeline, is found again when nothing waits for its commit. */
-function unlessLoss(commit: Work["commit"]) {
+/** What is decided is committed first (I4), whatever is the matter with source or sinks: it is found again when nothing waits for its commit. */
+function commitFirst(commit: Work["commit"]) {
   return (error: unknown): "nothing" => {
-    if (commit && error instanceof LossError) return "nothing";
+    if (commit) return "nothing";
     throw error;
   };
 }

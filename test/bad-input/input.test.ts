@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { copyFileSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { type open, readdir, stat } from "node:fs/promises";
 import { suite, type TestContext, test } from "node:test";
 import { runWith } from "../../local/run.ts";
@@ -14,6 +14,17 @@ test("a missing input: names it and the one that may have been meant; nothing wa
   assertEnded(await project.run(), 2, "in.txt does not exist", 'Did you mean "in.text"?');
   renameSync(project.path("in.text"), project.path("in.txt"));
   await project.finishes(goodLines);
+});
+
+test("a wrong path is found out after a finished run too; a file that was read to its end may go", async (t) => {
+  const project = new Project(t);
+  await project.finishes(goodLines);
+  const text = readFileSync(project.path("words.ts"), "utf8");
+  writeFileSync(project.path("words.ts"), text.replace("in.txt", "inn.txt"));
+  assertEnded(await project.run(), 2, "inn.txt", "in.txt");
+  writeFileSync(project.path("words.ts"), text);
+  rmSync(project.path("in.txt"));
+  assertEnded(await project.run(), 0, "Nothing to do");
 });
 
 test("an unreadable input: names it, and loses nothing", async (t) => {

@@ -47,10 +47,14 @@ export class InputFolder {
     return await this.#look(found.flat());
   }
 
-  /** @throws UsageError `input-missing` that names what may have been meant */
-  async checkExists(): Promise<void> {
+  /**
+   * @param known files that were read to their end: the input itself may be one, and gone
+   * @throws UsageError `input-missing` that names what may have been meant
+   */
+  async checkExists(known: readonly string[]): Promise<void> {
     if ((await this.#kind()) !== "missing") return;
     const name = basename(this.#path);
+    if (known.includes(name)) return;
     const meant = didYouMean(name, await this.#names(dirname(this.#path)));
     throw new UsageError("input-missing", `the input ${this.#path} does not exist.${meant}`, {
       wayOut: "Give the path of a file, or of a folder of files, relative to the working directory.",

@@ -61,8 +61,9 @@ class FilesSource implements Source {
   }
 
   async discover(known: readonly KnownPartition[]): Promise<PartitionStatus[]> {
-    if (known.length === 0) await this.#folder.checkExists();
     const wanted = known.map(wantedFile);
+    // Where there was more to read, what is missing is a loss; else it may be that a wrong path was given.
+    if (wanted.every(isDone)) await this.#folder.checkExists(wanted.map(({ identity }) => identity.file));
     const found = await this.#folder.list();
     const located = await this.#locator.find(wanted, found);
     const partitions: PartitionStatus[] = [];

@@ -1,0 +1,363 @@
+/** One text of one file, replaced by another. The text must be there exactly once. */
+export interface Patch {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A deliberate fault in the protocol, made by patching its source while it is loaded. */
+export interface Mutant {
+  readonly name: string;
+  /** What the fault takes away. */
+  readonly breaks: string;
+  readonly patches: readonly Patch[];
+}
+
+const plan = "shared/epoch/plan.ts";
+const ranges = "shared/epoch/plan-ranges.ts";
+const operate = "shared/epoch/operate.ts";
+const decide = "shared/epoch/decide.ts";
+const commit = "shared/epoch/commit.ts";
+const abort = "shared/epoch/abort.ts";
+const wake = "shared/epoch/wake.ts";
+const collect = "shared/epoch/collect.ts";
+const names = "shared/epoch/names.ts";
+const restore = "shared/epoch/restore.ts";
+const items = "shared/adapters/items";
+const lane = "shared/testing/simulation/lane-sink.ts";
+
+const mutant = (name: string, breaks: string, ...patches: Patch[]): Mutant => ({ name, breaks, patches });
+const patch = (file: string, from: string, to: string): Patch => ({ file, from, to });
+
+export const mutants: readonly Mutant[] = [
+  // ---- coordination (I7)
+  mutant(
+    "wake read after the offsets",
+    "Plan reads the wake sequence before the ends of the source",
+    patch(
+      plan,
+      "await ledger.release(run, wake.sequence)",
+      "await ledger.release(run, (await ledger.wake()).sequence)",
+    ),
+  ),
+  mutant(
+    "going idle ignores the wake sequence",
+    "going idle is conditional on the wake sequence",
+    patch(`${items}/conditions.ts`, "wake.sequence === sequence", "sequence >= 0"),
+  ),
+  mutant(
+    "wake-up not counted",
+    "a trigger increments the wake sequence",
+    patch(`${items}/coordination.ts`, "sequence: wake.sequence + 1", "sequence: wake.sequence"),
+  ),
+  mutant(
+    "an execution's end proves nothing",
+    "the lease is taken from an execution that is proved to be over",
+    patch(`${items}/coordination.ts`, "over !== null && ownsLease(wake, over) ? null : wake.owner", "wake.owner"),
+  ),
+  mutant(
+    "lease handed over in two writes",
+    "hand-over is one write",
+    patch(
+      plan,
+      "const successor = await ledger.handOver(run);",
+      "const { run: last } = await ledger.increment(run); const successor = await ledger.grant({ owner: null, run: last });",
+    ),
+  ),
+  mutant(
+    "a failed start is forgotten",
+    "a trigger that could not start an execution fails",
+    patch(
+      wake,
+      'if ((await executions.start(name(run))) === "started") return "started";',
+      'await executions.start(name(run)).catch(() => {}); return "started";',
+    ),
+  ),
+  mutant(
+    "an owner that was never started counts as running",
+    "a lease whose start was lost is found by the next wake-up",
+    patch(wake, 'if (owner === "running") return "running";', 'if (owner !== "over") return "running";'),
+  ),
+  mutant(
+    "a successor is not started",
+    "Plan names the owner of the lease to whoever has it no more",
+    patch(plan, '{ action: "end", start: name(wake.owner) }', '{ action: "end" }'),
+  ),
+  mutant(
+    "planning without the lease",
+    "the plan's write is conditional on the lease",
+    patch(`${items}/planning.ts`, 'if (!ownsLease(wake, write.owner)) return { outcome: "not-owner" };', ""),
+  ),
+  mutant(
+    "a paused pipeline plans",
+    "the plan's write is conditional on HEAD's status",
+    patch(`${items}/planning.ts`, "&& isRunning(head) &&", "&&"),
+  ),
+  mutant(
+    "idle while a transaction is open",
+    "Plan waits for records that are written and not yet readable",
+    patch(ranges, "if (statuses.some((one) => one.high > one.end)) return { wait: 1 };", ""),
+  ),
+  mutant(
+    "idle while a window waits for a silent partition",
+    "Plan waits until a silent partition is idle, if that closes a window",
+    patch(
+      ranges,
+      "return { wait: Math.max(1, Math.ceil((due - draft.processingTime) / 1000)) };",
+      'if (due > 0) return "nothing";',
+    ),
+  ),
+
+  // ---- plan and attempts (I1, I2)
+  mutant(
+    "another attempt reads the ends again",
+    "a new attempt keeps the plan",
+    patch(plan, "row ? await again(engine, row) : await newPlan(engine, last)", "(await newPlan(engine, last))"),
+  ),
+  mutant(
+    "a plan's clock goes back",
+    "processing time never goes back",
+    patch(ranges, "Math.max(clock.now(), last?.plan.processingTime ?? 0)", "clock.now()"),
+  ),
+  mutant(
+    "the watermark goes back",
+    "W(n) is never below W(n-1)",
+    patch("shared/epoch/watermark.ts", "largest(plan.watermark, plan.advanceTo,", "largest(plan.advanceTo,"),
+  ),
+  mutant(
+    "a fenced attempt acknowledges",
+    "an ack is conditional on its attempt being planned",
+    patch(
+      `${items}/attempts.ts`,
+      'if (!isPlannedAt(items.get(epochKey(id.epoch)), id.attempt)) return { outcome: "fenced" };',
+      "",
+    ),
+  ),
+  mutant(
+    "a second ack overwrites the first",
+    "acks are put if absent",
+    patch(
+      `${items}/attempts.ts`,
+      'if (first) return { outcome: "acknowledged", ack: first };',
+      'if (first) { items.update(key, given); return { outcome: "acknowledged", ack: given }; }',
+    ),
+  ),
+  mutant(
+    "acks without attempt",
+    "rows of a transaction are under their attempt",
+    patch(`${items}/layout.ts`, "{number(attempt)}#`", "{number(attempt && 1)}#`"),
+  ),
+  mutant(
+    "ack before upload",
+    "what an ack names is durable",
+    patch(
+      "shared/state/state-store.ts",
+      "await this.#objects.put(key, object.finish(), { durable: true });",
+      "this.#objects.put(key, object.finish(), { durable: true }).catch(() => {});",
+    ),
+  ),
+  mutant(
+    "names without nonce",
+    "every invocation writes under names of its own",
+    patch(operate, "nonce: random.nonce() }", 'nonce: "nonce" }'),
+  ),
+  mutant(
+    "names without attempt",
+    "every attempt writes under names of its own",
+    patch(
+      names,
+      "const { pipeline, uid, attempt, stage, task, nonce } = name;",
+      "const { pipeline, uid, stage, task, nonce } = name; const attempt = 1;",
+    ),
+  ),
+  mutant(
+    "warm state kept after an abort",
+    "warm state is used only if the checkpoint names exactly what it was written to",
+    patch(
+      "shared/state/state-store.ts",
+      "wanted.every((chain, at) => sameChain(chain, only.chains[at]!.objects))",
+      "wanted.length > 0",
+    ),
+  ),
+  mutant(
+    "shuffle merged out of order",
+    "partials merge in the order of the input",
+    patch(operate, "sort((one, other) => one.task - other.task)", "sort((one, other) => other.task - one.task)"),
+  ),
+
+  // ---- decide and abort (I3)
+  mutant(
+    "decided with acks missing",
+    "a decision has the acks of all tasks",
+    patch(decide, "return acks.length === expected;", "return acks.length <= expected;"),
+  ),
+  mutant(
+    "an old attempt is decided",
+    "a decision is conditional on its attempt",
+    patch(
+      `${items}/deciding.ts`,
+      'if (!isPlannedAt(row, attempt)) return "fenced";',
+      'if (row?.status !== "planned") return "fenced";',
+    ),
+  ),
+  mutant(
+    "a fenced attempt is decided",
+    "a fenced attempt can never be decided",
+    patch(decide, '|| row.status === "fenced") return "fenced";', ') return "fenced";'),
+    patch(
+      `${items}/deciding.ts`,
+      'if (!isPlannedAt(row, attempt)) return "fenced";',
+      'if (row?.status === "decided" || row?.attempt !== attempt) return "fenced";',
+    ),
+    patch(
+      "shared/epoch/epoch.ts",
+      'fenced: { plan: "planned", restore: "decided" }',
+      'fenced: { plan: "planned", restore: "decided", decide: "decided" }',
+    ),
+  ),
+  mutant(
+    "commit before decide",
+    "nothing is visible before the decision",
+    patch(
+      decide,
+      "return await ledger.decide(id,",
+      "for (const one of units) await engine.sink(one.sink).commit({ pipeline: engine.topology.name, uid: engine.uid, epoch: id.epoch, ...one }); return await ledger.decide(id,",
+    ),
+  ),
+  mutant(
+    "abort deletes before it fences",
+    "only a fenced attempt's output is ended",
+    patch(
+      abort,
+      "const fenced = await ledger.fence(input, failureOf(input));",
+      "await endPrepared(engine, input); const fenced = await ledger.fence(input, failureOf(input));",
+    ),
+  ),
+  mutant(
+    "abort of a decided epoch",
+    "a decided epoch is left alone by abort",
+    patch(
+      abort,
+      'if (fenced.outcome === "decided") return',
+      'if (fenced.outcome === "decided") await endPrepared(engine, input); if (fenced.outcome === "decided") return',
+    ),
+  ),
+  mutant(
+    "a decided epoch is fenced",
+    "nothing leaves the status decided",
+    patch(`${items}/attempts.ts`, 'if (isDecidedAt(row, id.attempt)) return { outcome: "decided" };', ""),
+    patch("shared/epoch/epoch.ts", "decided: {},", 'decided: { fence: "fenced" },'),
+  ),
+  mutant(
+    "previous not carried forward",
+    "a decision names the last epoch in which each unit had output",
+    patch(decide, "previous: { ...previous, ...Object", "previous: { ...Object"),
+  ),
+
+  // ---- commit (I4)
+  mutant(
+    "the row says committed before the effect",
+    "a unit's effect comes first",
+    patch(
+      commit,
+      "await target.commit({ ...owner, epoch, key, unit });",
+      "await ledger.commitUnit(epoch, sink, key); await target.commit({ ...owner, epoch, key, unit });",
+    ),
+  ),
+  mutant(
+    "commit order swapped",
+    "epochs are committed in order",
+    patch(plan, "commitWork(engine, head.committed + 1)", "commitWork(engine, head.decided)"),
+    patch(commit, 'if (head.committed < epoch - 1) return "waiting";', ""),
+  ),
+  mutant(
+    "a loss keeps a decided epoch from its commit",
+    "a decided epoch's commit is retried until it succeeds",
+    patch(plan, ".catch(unlessLoss(commit))", ""),
+  ),
+  mutant(
+    "a zombie's failure counts",
+    "what goes wrong in an attempt is noted under it, while it is planned",
+    patch(
+      `${items}/attempts.ts`,
+      "if (isPlannedAt(row, id.attempt) && row.failure === null)",
+      "if (row && row.failure === null)",
+    ),
+  ),
+  mutant(
+    "marker read before fencing",
+    "a lane's marker, and its row, are read after InitProducerId",
+    patch(lane, 'const producer = await this.#call("kafka.init", () => this.#broker.initProducerId(id));', ""),
+    patch(
+      lane,
+      "const sequences = new Map<number, number>();",
+      'const producer = await this.#call("kafka.init", () => this.#broker.initProducerId(id)); const sequences = new Map<number, number>();',
+    ),
+  ),
+  mutant(
+    "no fencing of producers",
+    "every commit takes a new producer",
+    patch(
+      lane,
+      'await this.#call("kafka.init", () => this.#broker.initProducerId(id));',
+      '((globalThis as any).shared ??= new WeakMap()).get(this.#broker)?.[id] ?? (await this.#call("kafka.init", () => this.#broker.initProducerId(id)));\n    (globalThis as any).shared.set(this.#broker, { ...(globalThis as any).shared.get(this.#broker), [id]: producer });',
+    ),
+  ),
+  mutant(
+    "no marker",
+    "a lane's transaction carries its epoch",
+    patch(
+      lane,
+      'await this.#call("kafka.commitOffset", () => this.#broker.commitOffset(id, producer, id, mark));',
+      "void mark;",
+    ),
+  ),
+
+  // ---- retention and restore (I5)
+  mutant(
+    "collector takes what is decided",
+    "the collector deletes names of committed epochs only",
+    patch(collect, "epoch <= head.committed ||", "epoch <= head.decided ||"),
+  ),
+  mutant(
+    "collector takes the current attempt",
+    "the collector deletes names of attempts below the current one",
+    patch(collect, "attempt < (attempts.get(epoch) ?? 0)", "attempt <= (attempts.get(epoch) ?? 0)"),
+  ),
+  mutant(
+    "collector takes what it does not know",
+    "what a listing has and HEAD has not is above what may be deleted",
+    patch(
+      collect,
+      "const head = await ledger.head();",
+      "const early = retainedObjects(await ledger.epochs({ from: 1, to: 1e9 })); const head = await ledger.head();",
+    ),
+    patch(collect, "!retained.has(key)", "!early.has(key)"),
+  ),
+  mutant(
+    "a dropped checkpoint is restored",
+    "a dropped checkpoint cannot be pinned",
+    patch(`${items}/retention.ts`, 'if (row.dropped) return "dropped";\n  if (!row.pins', "if (!row.pins"),
+  ),
+  mutant(
+    "collector ignores pins",
+    "a pinned checkpoint is not dropped",
+    patch(`${items}/conditions.ts`, "row.pins.length > 0 || row.epoch", "row.epoch"),
+    patch(collect, "&& row.pins.length === 0)", ")"),
+  ),
+  mutant(
+    "epoch numbers go back",
+    "a restore is one more epoch",
+    patch(
+      `${items}/deciding.ts`,
+      "decided: epoch, committed: epoch, fingerprint",
+      "decided: 0, committed: 0, fingerprint",
+    ),
+  ),
+  mutant(
+    "restore over what is not committed",
+    "a restore comes after all decided epochs are committed",
+    patch(restore, "if (head.committed < head.decided)", "if (head.committed < 0)"),
+    patch(`${items}/deciding.ts`, "&& isFullyCommitted(head) &&", "&&"),
+  ),
+];

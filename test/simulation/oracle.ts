@@ -1,0 +1,78 @@
+/**
+ * A second opinion on a finished run, which shares no code with the engine and knows nothing of epochs: all input at once, against all that readers have.
+ * Every pair of a record and a window is in exactly one of the results and the late rows.
+ */
+import type { World } from "../../shared/testing/simulation/world.ts";
+import { parse, type Reading } from "../support/readings.ts";
+import { isLarge, window } from "./pipelines.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** What is wrong with the output, if anything. Runs in which input was lost, read again or given up have no answer of this kind. */
+export function judge(world: World): string | undefined {
+  const wasRepeated = world.faults.injected.some(({ kind }) =>
+    ["restore", "reset", "abandon", "log truncated by retention"].includes(kind),
+  );
+  if (wasRepeated) return undefined;
+  const { readings, rejected } = inputOf(world);
+  const large = readings.filter(isLarge).map((one) => JSON.stringify(one));
+  return (
+    differenceOf("large", linesOf(world, "large"), large) ??
+    (rowsOf(world, "dead-letter").length === rejected ? undefined : `${rejected} records should be rejected`) ??
+    judgeWindows(world, readings)
+  );
+}
+
+function judgeWindows(world: World, readings: readonly Reading[]): string | undefined {
+  const results = new Map(rowsOf(world, "rows").map((row) => [`${row.key} ${row.windowStart}`, row]));
+  const late = Map.groupBy(rowsOf(world, "window-2-late"), (row) => `${row.key} ${row.windowStart}`);
+  const expected = new Map<string, number[]>();
+  for (const { key, time, value } of readings)
+    for (
+      let start = Math.floor(time / window.every) * window.every;
+      start > time - window.size;
+      start -= window.every
+    ) {
+      const name = `${key} ${start}`;
+      expected.set(name, [...(expected.get(name) ?? []), value]);
+    }
+  for (const [name, values] of expected) {
+    const missed = (late.get(name) ?? []).map((row) => (row.value as Reading).value);
+    const found = results.get(name);
+    // Windows that are still open have no row yet, unless the input is bounded.
+    if (!found && missed.length < values.length && !world.isBounded) continue;
+    const all = [...missed, ...((found?.values as number[]) ?? [])].map(String);
+    const difference = differenceOf(`window ${name}`, all, values.map(String));
+    if (difference) return difference;
+  }
+  return undefined;
+}
+
+function inputOf({ log }: World): { readings: Reading[]; rejected: number } {
+  const readings: Reading[] = [];
+  let rejected = 0;
+  for (const id of log.ids())
+    for (const { value } of log.archived({ id, from: 0, to: log.status(id).end })) {
+      try {
+        readings.push(parse(value.toString()));
+      } catch {
+        rejected++;
+      }
+    }
+  return { readings, rejected };
+}
+
+/** Rows that readers have, in the order in which they get them. */
+function linesOf({ lanes, folders, broker }: World, sink: string): string[] {
+  if (lanes.has(sink)) return [0, 1, 2].flatMap((partition) => broker.readCommitted(`${sink}-${partition}`));
+  const { manifests, files } = folders.get(sink)!;
+  return [...manifests.values()].flatMap((names) => names.flatMap((name) => files.get(name)!.split("\n")));
+}
+
+const rowsOf = (world: World, sink: string): Row[] => linesOf(world, sink).map((line) => JSON.parse(line));
+
+function differenceOf(what: string, found: readonly string[], expected: readonly string[]): string | undefined {
+  const [one, other] = [found.toSorted(), expected.toSorted()];
+  if (one.length === other.length && one.every((row, index) => row === other[index])) return undefined;
+  return `${what}: there are ${one.length} (${one.slice(0, 5)}), and should be ${other.length} (${other.slice(0, 5)})`;
+}

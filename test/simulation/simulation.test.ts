@@ -1,0 +1,34 @@
+/** A fixed number of seeds for every change; `npm run simulate` runs as many as one likes. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { runCampaign } from "../../shared/testing/simulation/campaign.ts";
+import { faultKinds } from "../../shared/testing/simulation/faults.ts";
+import { describeFailure } from "../../shared/testing/simulation/report.ts";
+import { shrink } from "../../shared/testing/simulation/shrink.ts";
+import { simulate } from "../../shared/testing/simulation/simulate.ts";
+import { subject } from "./subject.ts";
+
+const seeds = 200;
+
+test("no seed breaks an invariant", async (context) => {
+  const campaign = await runCampaign(subject, { firstSeed: 1, goesOn: (runs) => runs < seeds });
+  const { failing, faults, epochs, steps } = campaign;
+  if (failing) assert.fail(describeFailure(await shrink(subject, failing), failing));
+  context.diagnostic(`${epochs} epochs, ${steps} steps`);
+  const missing = Object.keys(faultKinds).filter((kind) => !faults.has(kind));
+  assert.deepEqual(missing, [], "every kind of fault must have happened");
+});
+
+test("a seed gives the same run, byte for byte", async () => {
+  for (const seed of [2, 3, 5, 7]) {
+    const run = async () => JSON.stringify(await simulate(subject, { seed, trace: true }));
+    assert.equal(await run(), await run());
+  }
+});
+
+test("without faults nothing goes wrong", async () => {
+  const outcome = await simulate(subject, { seed: 11, only: new Set() });
+  assert.equal(outcome.violation, undefined);
+  assert.deepEqual(outcome.faults, []);
+  assert.ok(outcome.epochs > 0);
+});
