@@ -273,7 +273,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "a loss keeps a decided epoch from its commit",
     "a decided epoch's commit is retried until it succeeds",
-    patch(plan, ".catch(unlessLoss(commit))", ""),
+    patch(plan, ".catch(commitFirst(commit))", ""),
   ),
   mutant(
     "a zombie's failure counts",
