@@ -11,6 +11,7 @@ import { InfrastructureError } from "../shared/errors.ts";
 import { differences } from "./support/folder.ts";
 import { readEpochs, readHead, readOutput } from "./support/inspect.ts";
 import { type Around, around } from "./support/ports.ts";
+import { until } from "./support/until.ts";
 import { assertEnded, Place, words } from "./support/words.ts";
 
 const recordsOf = (row: EpochRow) => (row.status === "decided" ? row.decision.counts.records : 0);
@@ -54,7 +55,7 @@ describe("one run after the other", { concurrency: true }, () => {
     assertEnded(await place.run("--hold", "--epoch-records", "150"), 0);
     place.append(words(300, 400));
     const { child, finished } = place.start(["--epoch-records", "150"], 20);
-    while ((await readEpochs(place.state)).length < 3) await sleep(2);
+    await until("epoch 3 is planned", async () => (await readEpochs(place.state)).length >= 3);
     child.kill("SIGKILL");
     await finished;
     const [begun] = (await readEpochs(place.state)).slice(-1);
@@ -134,7 +135,7 @@ describe("a run that is interfered with", { concurrency: true }, () => {
   it("ends at once at a second Ctrl-C, and loses nothing", async () => {
     using place = new Place(words(0, 300));
     const { child, finished, said } = place.start(["--epoch-records", "300"], 50);
-    while ((await readEpochs(place.state)).length < 1) await sleep(2);
+    await until("epoch 1 is planned", async () => (await readEpochs(place.state)).length >= 1);
     child.kill("SIGINT");
     await said(/Ctrl-C again/);
     // Signals that come together count as one: npx passes on what the terminal sends to both.

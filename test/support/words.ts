@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { cli, type Finished, type Started, startCli } from "./cli.ts";
 import { temporaryFolder } from "./folder.ts";
 import { readHead } from "./inspect.ts";
+import { until } from "./until.ts";
 
 export const words = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `w${(from + index) % 7}`);
@@ -85,7 +85,7 @@ export class Place implements Disposable {
 
   /** Resolves when a running process has decided so many epochs. */
   async decided(epochs: number): Promise<void> {
-    while (((await readHead(this.state))?.decided ?? 0) < epochs) await sleep(2);
+    await until(`${epochs} epochs are decided`, async () => ((await readHead(this.state))?.decided ?? 0) >= epochs);
   }
 
   [Symbol.dispose](): void {
