@@ -2,21 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import * as fc from "fast-check";
-import type { Progress } from "../local/options.ts";
+import { noProgress, type Progress } from "../local/options.ts";
 import { renderBar } from "./progress.ts";
 
-const start: Progress = {
-  decided: 0,
-  committed: 0,
-  epochs: 0,
-  records: 0,
-  bytes: 0,
-  rows: 0,
-  position: 0,
-  end: 100_000_000,
-  watermark: null,
-  elapsedMs: 0,
-};
+const start: Progress = { ...noProgress, end: 100_000_000 };
 
 function render(progress: Partial<Progress>, columns: number, first = start): string[] {
   return renderBar("access-log", { ...start, ...progress }, first, columns).map(stripVTControlCharacters);

@@ -53,6 +53,20 @@ export interface Progress {
   readonly elapsedMs: number;
 }
 
+/** Of a run that has done nothing yet. */
+export const noProgress: Progress = {
+  decided: 0,
+  committed: 0,
+  epochs: 0,
+  records: 0,
+  bytes: 0,
+  rows: 0,
+  position: 0,
+  end: 0,
+  watermark: null,
+  elapsedMs: 0,
+};
+
 export interface RunResult {
   /**
    * - `done`: all input is processed and committed;

@@ -13,7 +13,7 @@ import { codeDigestOfEngine } from "./code-digest.ts";
 import { statePaths } from "./compose.ts";
 import { checkFolders } from "./folders.ts";
 import { loadPipeline } from "./load.ts";
-import type { RunOptions, RunResult } from "./options.ts";
+import { noProgress, type RunOptions, type RunResult } from "./options.ts";
 import { type Internals, runSession } from "./session.ts";
 
 export type { Message, Progress, RunOptions, RunResult } from "./options.ts";
@@ -75,18 +75,7 @@ function notRun(topology: Topology, state: string, outcome: "in-use" | "interrup
   return {
     outcome,
     ...(outcome === "in-use" && { error: error.describe() }),
-    progress: {
-      decided: 0,
-      committed: 0,
-      epochs: 0,
-      records: 0,
-      bytes: 0,
-      rows: 0,
-      position: 0,
-      end: 0,
-      watermark: null,
-      elapsedMs: 0,
-    },
+    progress: noProgress,
     late: 0,
     skipped: 0,
     deadLettered: 0,

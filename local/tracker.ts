@@ -1,6 +1,6 @@
 import type { Engine } from "../shared/epoch/engine.ts";
 import type { Source } from "../shared/ports/source.ts";
-import type { Progress } from "./options.ts";
+import { noProgress, type Progress } from "./options.ts";
 
 type Counted = Progress & { readonly late: number; readonly skipped: number; readonly deadLettered: number };
 
@@ -9,28 +9,13 @@ export class Tracker {
   private readonly began = performance.now();
   private reportedAt = Number.NEGATIVE_INFINITY;
   private underWay = { records: 0, bytes: 0 };
-  private state: Counted;
+  private state: Counted = { ...noProgress, late: 0, skipped: 0, deadLettered: 0 };
   private readonly engine: Engine;
   private readonly report: ((progress: Progress) => void) | undefined;
 
   constructor(engine: Engine, report: ((progress: Progress) => void) | undefined) {
     this.engine = engine;
     this.report = report;
-    this.state = {
-      decided: 0,
-      committed: 0,
-      epochs: 0,
-      records: 0,
-      bytes: 0,
-      rows: 0,
-      position: 0,
-      end: 0,
-      watermark: null,
-      elapsedMs: 0,
-      late: 0,
-      skipped: 0,
-      deadLettered: 0,
-    };
   }
 
   async begin(): Promise<void> {

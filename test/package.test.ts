@@ -35,6 +35,8 @@ export default pipeline("words")
   .aggregate({ count: count() })
   .map(({ key, windowStart, count }) => ({ word: key, windowStart, count }))
   .to(files.sink({ path: "out" }), { id: "counts" });
+
+export const sample = ["1000\\ta b", "2000\\tb", "12000\\ta"];
 `;
 
 /** Paths in the package. */
@@ -81,6 +83,11 @@ test("runs a TypeScript pipeline from outside node_modules, in worker threads to
       { word: "a", windowStart: 10_000, count: 1 },
     ],
   );
+});
+
+test("verifies a pipeline under simulated faults", async () => {
+  const { stdout } = await run(app, "npx", "epochflow", "verify", "pipeline.ts", "--seeds", "2");
+  assert.match(stdout, /: no violation in 2 runs\n$/);
 });
 
 test("runs a pipeline from a program", async () => {
