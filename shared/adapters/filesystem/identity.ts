@@ -8,8 +8,8 @@ export const fingerprintBytes = 1024;
 
 /**
  * What is remembered of a file (protocol §7): a fingerprint of its first `bytes` bytes. Where fingerprints are equal, `inode` and `file` (path below the
- * input folder) tell files apart. `seen` is how long it was when it was last looked at: read so far, it was read to its end. `ended` is where it
- * ended when it was last read to its end, maybe within a line.
+ * input folder) tell files apart. `seen` is how long it was when it was last looked at: read so far, it was read to its end. `seenInLine`: its last line had
+ * no end then. `ended` is where it last ended so, and was read to that end; 0 if it never was.
  */
 export type FileIdentity = {
   readonly file: string;
@@ -17,6 +17,7 @@ export type FileIdentity = {
   readonly bytes: number;
   readonly sha256: string;
   readonly seen: number;
+  readonly seenInLine: boolean;
   readonly ended: number;
 };
 
@@ -27,6 +28,8 @@ export interface FoundFile {
   readonly inode: string;
   readonly size: number;
   readonly head: Buffer;
+  /** Its last line has no end yet. */
+  readonly endsInLine: boolean;
 }
 
 /** A partition of the ledger, whose file is to be found. */
@@ -37,9 +40,15 @@ export interface WantedFile {
 }
 
 /** @param before the ledger's partition, if this file is of one */
-export function identify({ file, inode, head, size }: FoundFile, before?: WantedFile): FileIdentity {
-  const ended = before === undefined ? 0 : isDone(before) ? before.position : before.identity.ended;
-  return { file, inode, bytes: head.length, sha256: fingerprint(head), seen: size, ended };
+export function identify({ file, inode, head, size, endsInLine }: FoundFile, before?: WantedFile): FileIdentity {
+  const wasInLine = before !== undefined && isDone(before) && before.identity.seenInLine;
+  const ended = wasInLine ? before.position : (before?.identity.ended ?? 0);
+  return { file, inode, bytes: head.length, sha256: fingerprint(head), seen: size, seenInLine: endsInLine, ended };
+}
+
+/** Whether a position may lie within a line: the file ended there once, when the line was not whole. */
+export function mayBeInLine({ identity, position }: WantedFile): boolean {
+  return position === identity.ended || (position === identity.seen && identity.seenInLine);
 }
 
 export function fingerprint(head: Buffer): string {
@@ -61,10 +70,10 @@ export function wantedFile({ id, identity, position }: KnownPartition): WantedFi
 
 function isFileIdentity(value: Json): value is FileIdentity {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
-  const { file, inode, bytes, sha256, seen, ended } = value as { [key: string]: Json };
+  const { file, inode, bytes, sha256, seen, seenInLine, ended } = value as { [key: string]: Json };
   const texts = typeof file === "string" && typeof inode === "string" && typeof sha256 === "string";
   const numbers = [bytes, seen, ended].every(Number.isSafeInteger);
-  return texts && numbers && isBelow(file as string);
+  return texts && numbers && typeof seenInLine === "boolean" && isBelow(file as string);
 }
 
 /** The ledger's word is not trusted to stay in the input's folder. */

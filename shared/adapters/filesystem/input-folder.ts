@@ -5,6 +5,7 @@ import { didYouMean } from "../../options.ts";
 import { errno } from "./durable.ts";
 import { type FileIdentity, type FoundFile, fingerprintBytes } from "./identity.ts";
 import { InputFile, inodeOf, type ReadableFileSystem, unreadable } from "./input-file.ts";
+import { endsLine } from "./lines.ts";
 
 /** How many files are looked at in parallel: as many as Node's thread pool has threads. */
 const parallel = 4;
@@ -96,7 +97,9 @@ export class InputFolder {
       if (input === undefined) return [];
       try {
         const head = await input.head(fingerprintBytes);
-        return head.length === 0 ? [] : [{ file, path, inode: input.inode, size: input.size, head }];
+        if (head.length === 0) return [];
+        const endsInLine = !(await endsLine(input, input.size));
+        return [{ file, path, inode: input.inode, size: input.size, head, endsInLine }];
       } finally {
         await input.close();
       }

@@ -265,6 +265,18 @@ test("a file that was edited in place is found out, where its lines would be cut
   await assert.rejects(readValues(source, range), { name: "LossError", code: "input-edited" });
 });
 
+test("so is one whose last line would be cut in two, or which lost its end", async (context) => {
+  for (const edit of [(text: string) => text.replace("\n2\n", "\ntwenty\n"), (text: string) => `${text.slice(0, -1)}4`]) {
+    const input = await reader(context);
+    const lines = `${header}1\n2\n3\n`;
+    await input.write("a", lines);
+    const source = createFilesSource({ path: input.folder, bounded: true });
+    const [partition] = await source.discover([]);
+    await input.write("a", edit(lines));
+    await assert.rejects(readValues(source, wholeRange(partition!)), { name: "LossError", code: "input-edited" });
+  }
+});
+
 test("a line that was read before it was whole is no edit when it goes on, nor when nothing of it is taken at first", async (context) => {
   const input = await reader(context);
   await input.write("a", "1\nhal");
@@ -286,7 +298,11 @@ test("a file that is renamed between plan and read is found", async (context) =>
 test("an identity that another source made is refused", async (context) => {
   const input = await reader(context);
   const source = createFilesSource({ path: input.folder, bounded: true });
-  for (const identity of [null, "topic", { file: "../x", inode: "1", bytes: 1, sha256: "", seen: 1, ended: 0 }]) {
+  for (const identity of [
+    null,
+    "topic",
+    { file: "../x", inode: "1", bytes: 1, sha256: "", seen: 1, seenInLine: false, ended: 0 },
+  ]) {
     await assert.rejects(source.discover([{ id: "x", identity, position: 0 }]), { code: "input-identity-invalid" });
   }
 });

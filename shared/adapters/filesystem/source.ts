@@ -9,7 +9,7 @@ import type {
   Source,
   SourceRange,
 } from "../../ports/source.ts";
-import { type FoundFile, identify, isDone, type WantedFile, wantedFile } from "./identity.ts";
+import { type FoundFile, identify, isDone, mayBeInLine, type WantedFile, wantedFile } from "./identity.ts";
 import { edited, type InputFile, type ReadableFileSystem } from "./input-file.ts";
 import { InputFolder } from "./input-folder.ts";
 import { LineReader } from "./line-reader.ts";
@@ -170,8 +170,9 @@ function noLines(next: number): RecordBatch {
  *
  * @throws LossError `input-edited`
  */
-async function checkUnedited(file: InputFile, { identity, position }: WantedFile): Promise<void> {
-  if ([0, identity.seen, identity.ended].includes(position) || (await endsLine(file, position))) return;
+async function checkUnedited(file: InputFile, wanted: WantedFile): Promise<void> {
+  const { position } = wanted;
+  if (position === 0 || mayBeInLine(wanted) || (await endsLine(file, position))) return;
   throw edited(file.path, position);
 }
 
