@@ -120,6 +120,10 @@ export class World {
     return this.items.item<Wake>("WAKE")!;
   }
 
+  wasStarted(run: number): boolean {
+    return this.executions.isKnown(executionName(this.topology.name, this.uid, run));
+  }
+
   rows(): EpochRow[] {
     return this.items.all<EpochRow>(/^EPOCH#\d{12}$/);
   }
@@ -202,7 +206,7 @@ export class World {
     return {
       violated: this.nature.violated,
       note: this.nature.note,
-      isKnownExecution: (run) => this.executions.isKnown(executionName(this.topology.name, this.uid, run)),
+      isKnownExecution: (run) => this.wasStarted(run),
       mayPlan: () => this.lease.owner === this.planner,
       isVisible: (epoch, unit) => this.readers.isVisible(epoch, unit),
       isReadable: (epoch, unit) => this.readers.isReadable(epoch, unit),
