@@ -266,7 +266,10 @@ test("a file that was edited in place is found out, where its lines would be cut
 });
 
 test("so is one whose last line would be cut in two, or which lost its end", async (context) => {
-  for (const edit of [(text: string) => text.replace("\n2\n", "\ntwenty\n"), (text: string) => `${text.slice(0, -1)}4`]) {
+  for (const edit of [
+    (text: string) => text.replace("\n2\n", "\ntwenty\n"),
+    (text: string) => `${text.slice(0, -1)}4`,
+  ]) {
     const input = await reader(context);
     const lines = `${header}1\n2\n3\n`;
     await input.write("a", lines);
