@@ -6,8 +6,11 @@ import module, { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
 const NEEDED = 24;
+/** Set for the process that an older Node starts in its own place. */
+const LAUNCHED = "EPOCHFLOW_LAUNCHED";
 
 if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
+  if (process.env[LAUNCHED] !== undefined) dieWithLauncher();
   keepCompiledCode();
   const sources = new URL("./main.ts", import.meta.url);
   const isClone = existsSync(fileURLToPath(sources));
@@ -36,8 +39,18 @@ function packagedNode() {
   }
 }
 
+/** Whoever kills the launcher means the command: it must not work on, unseen, and keep its state in use. */
+function dieWithLauncher() {
+  delete process.env[LAUNCHED];
+  process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+  process.channel?.unref();
+}
+
 function runAgain(node) {
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    env: { ...process.env, [LAUNCHED]: "1" },
+  });
   // A terminal sends Ctrl-C to both: the child ends after its epoch, and this process waits for it.
   process.on("SIGINT", () => {});
   process.on("SIGTERM", () => child.kill("SIGTERM"));
