@@ -4,7 +4,7 @@ import type { EpochId } from "../ports/ledger.ts";
 import type { UnitDecision } from "../ports/sink.ts";
 import { checkpointOf } from "./checkpoint.ts";
 import { digest } from "./digest.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, sourceOf } from "./engine.ts";
 import type { Ack, Counts, Decision, EpochRow, PartitionState, Unit } from "./epoch.ts";
 import { maxEventTimeAfter, watermarkAfter } from "./watermark.ts";
 
@@ -37,8 +37,6 @@ export function isComplete(row: EpochRow, acks: readonly Ack[], stages = row.att
 function decisionOf(engine: Engine, row: EpochRow, acks: readonly Ack[], before: Decision | undefined) {
   const { epoch, plan } = row;
   const times = maxEventTimesOf(acks);
-  const source = engine.topology.nodes[0];
-  const outOfOrderMs = source?.kind === "source" ? source.source.outOfOrderMs : 0;
   const fixed = {
     kind: "process" as const,
     checkpoint: checkpointOf(row, acks, engine.topology.keyGroups),
@@ -51,7 +49,7 @@ function decisionOf(engine: Engine, row: EpochRow, acks: readonly Ack[], before:
         activeAt: one.activeAt,
       }),
     ),
-    watermark: watermarkAfter(plan, times, outOfOrderMs),
+    watermark: watermarkAfter(plan, times, sourceOf(engine).outOfOrderMs),
     nextFire: extreme(
       acks.map((ack) => ack.nextFire),
       Math.min,

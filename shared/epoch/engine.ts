@@ -1,4 +1,4 @@
-import type { Topology } from "../pipeline/topology.ts";
+import type { SourceDescription, Topology } from "../pipeline/topology.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Executions } from "../ports/executions.ts";
 import type { Ledger } from "../ports/ledger.ts";
@@ -30,4 +30,11 @@ export interface Engine {
   running?(operator: string, partition: string, offset: number): void;
   /** Records and bytes that a task has read so far, for people to watch. */
   read?(records: number, bytes: number): void;
+}
+
+/** The pipeline's source: a topology begins with it. */
+export function sourceOf({ topology }: Engine): SourceDescription {
+  const node = topology.nodes[0];
+  if (node?.kind !== "source") throw new Error("a topology begins with its source");
+  return node.source;
 }

@@ -4,7 +4,7 @@ import { encodePartials, readPartials } from "../operators/partials.ts";
 import { SourceStage } from "../operators/source-stage.ts";
 import type { EpochId } from "../ports/ledger.ts";
 import { addCounts, isComplete, maxEventTimesOf } from "./decide.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, sourceOf } from "./engine.ts";
 import type { Ack, ChainRun, EpochRow, PlannedEpoch } from "./epoch.ts";
 import { objectKey } from "./names.ts";
 import { TaskOutput } from "./output.ts";
@@ -167,9 +167,7 @@ class Task {
 
   /** Fires what W(n) closes, then makes the new state durable. */
   private async fire(keyed: Awaited<ReturnType<Task["loadKeyed"]>>, maxEventTimes: ReadonlyMap<string, number>) {
-    const node = this.engine.topology.nodes[0];
-    const outOfOrderMs = node?.kind === "source" ? node.source.outOfOrderMs : 0;
-    const watermark = watermarkAfter(this.row.plan, maxEventTimes, outOfOrderMs);
+    const watermark = watermarkAfter(this.row.plan, maxEventTimes, sourceOf(this.engine).outOfOrderMs);
     for (const _ of keyed.stage.fire(watermark)) await this.output.drained();
     this.windows = keyed.stage.openWindows();
     const key = objectKey({ ...this.invocation, stage: keyed.index }, "snapshot");

@@ -1,5 +1,5 @@
 import type { CutLimit, PartitionStatus, Source } from "../ports/source.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, sourceOf } from "./engine.ts";
 import type { EpochPlan, EpochRow, PartitionState, PlannedPartition } from "./epoch.ts";
 import { epochLimit } from "./policy.ts";
 import { watermarkAfter } from "./watermark.ts";
@@ -79,12 +79,6 @@ function idleness(
   const atEnd = to === from && from >= status.high;
   const idle = atEnd && (engine.policy.bounded || now - activeAt >= sourceOf(engine).idleAfterMs);
   return { idle, maxEventTime: known?.maxEventTime ?? null, activeAt };
-}
-
-function sourceOf(engine: Engine) {
-  const node = engine.topology.nodes[0];
-  if (node?.kind !== "source") throw new Error("a topology begins with its source");
-  return node.source;
 }
 
 /** Shares the limit evenly among the partitions that have something to read; what one does not need goes to the others. */
