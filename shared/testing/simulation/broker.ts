@@ -1,4 +1,5 @@
 import { InfrastructureError } from "../../errors.ts";
+import type { Json } from "../../json.ts";
 import type { Nature } from "./sandbox.ts";
 
 /** Rows of one transaction in one partition. */
@@ -123,6 +124,19 @@ export class Broker {
       .flatMap(({ rows }) => rows);
   }
 
+  state(): Json {
+    const open = (one: OpenTransaction | undefined): Json =>
+      one ? [one.outcome, one.group ?? null, one.marker ? { ...one.marker } : null] : null;
+    return [
+      [...this.#producers].map(([id, one]): Json => [id, one.epoch, [...one.sequences].flat(), open(one.transaction)]),
+      [...this.#partitions].map(
+        ([id, batches]): Json => [id, ...batches.flatMap((one) => [open(one.transaction), ...one.rows])],
+      ),
+      [...this.#groups].map(([id, marker]): Json => [id, { ...marker }]),
+      [...this.#pending].map(([id, one]): Json => [id, open(one)]),
+    ];
+  }
+
   #batches(partition: string): Batch[] {
     const batches = this.#partitions.get(partition) ?? [];
     this.#partitions.set(partition, batches);
@@ -144,13 +158,15 @@ export class Broker {
     const site = `transaction of ${id} ${epoch} ${++this.#requests}`;
     const { scheduler, chance, faults } = this.#nature;
     const early = faults.hits("transaction times out", site);
-    scheduler.after(early ? chance.magnitude(site, 1, 1000) : transactionTimeoutMs, () => {
+    const timeOut = () => {
       if (producer.transaction !== transaction || transaction.outcome !== "open") return;
       producer.epoch++;
       this.#settle(producer, transaction, "aborted");
       this.#nature.note(`the broker gives up a transaction of ${id}`);
       this.#nature.afterEffect();
-    });
+    };
+    if (early) scheduler.step(site, chance.magnitude(site, 1, 1000), timeOut, { isLate: true });
+    else scheduler.after(transactionTimeoutMs, timeOut, site);
     return transaction;
   }
 
@@ -161,7 +177,7 @@ export class Broker {
     const delay = faults.hits("markers are slow", site)
       ? chance.magnitude(site, 100, 60_000)
       : chance.magnitude(site, 0.1, 10);
-    scheduler.after(delay, () => {
+    scheduler.step(site, delay, () => {
       transaction.outcome = outcome;
       this.completed++;
       if (producer.transaction === transaction) producer.transaction = undefined;

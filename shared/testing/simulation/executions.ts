@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { runOf } from "../../epoch/names.ts";
+import type { Json } from "../../json.ts";
 import type { FunctionName, Functions } from "./functions.ts";
 import { type Host, interpret, type Machine, StateError } from "./interpreter.ts";
 import type { Nature } from "./sandbox.ts";
@@ -80,13 +81,17 @@ export class SimulatedExecutions {
     return [...this.#all].flatMap(([name, { status }]) => (status === "running" ? [name] : []));
   }
 
+  state(): Json {
+    return [...this.#all].map(([name, { status, endedAt }]): Json => [name, status, endedAt]);
+  }
+
   #hostOf(name: string, execution: Execution): Host {
     const { scheduler, chance, faults } = this.#nature;
     let steps = 0;
     const step = () => {
       const site = `${name} step ${++steps}`;
       if (!faults.hits("execution dies", site)) return;
-      scheduler.after(chance.magnitude(site, 1, 10_000), () => this.#end(name, execution, "dies"));
+      scheduler.step(site, chance.magnitude(site, 1, 10_000), () => this.#end(name, execution, "dies"));
     };
     const unlessOver = async <T>(result: Promise<T>): Promise<T> => {
       try {
@@ -98,18 +103,31 @@ export class SimulatedExecutions {
     return {
       task: (state, input, timeoutSeconds) => {
         step();
-        return unlessOver(this.#functions.invoke(state as FunctionName, input, timeoutSeconds));
+        const answer = this.#functions.invoke(state as FunctionName, input, timeoutSeconds);
+        this.#remember(name, state, input, answer);
+        return unlessOver(answer);
       },
       wait: (seconds) => {
         step();
-        return unlessOver(scheduler.sleep(seconds * 1000));
+        return unlessOver(scheduler.sleep(seconds * 1000, `${name} waits`));
       },
     };
+  }
+
+  /** What an execution is at follows from what its tasks answered since Plan: in any order, but for failures. */
+  #remember(name: string, state: string, input: Json, answer: Promise<Json>): void {
+    const { memory } = this.#nature;
+    if (state === "Plan") memory.forgets(name);
+    answer.then(
+      (given) => memory.learns(name, () => [state, input, given], true),
+      (error: StateError) => memory.learns(name, () => [state, input, error.error, error.message]),
+    );
   }
 
   #end(name: string, execution: Execution, how: "ends" | "fails" | "dies"): void {
     if (execution.status === "over") return;
     execution.status = "over";
+    this.#nature.memory.forgets(name);
     execution.endedAt = this.#nature.scheduler.now;
     this.#nature.note(`execution ${name} ${how}`);
     if (how !== "ends") this.#endedBadly(runOf(this.#pipeline.name, this.#pipeline.uid, name)!, name);

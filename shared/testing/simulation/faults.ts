@@ -16,6 +16,7 @@ export const faultKinds = {
   "invocation doubled at once": 0.15,
   "invocation comes again later": 0.15,
   "invocation given up, and goes on": 0.1,
+  "invocation times out, and goes on": 0.05,
   "invocation never begins": 0.1,
   "sandbox lost between invocations": 0.2,
   // ---- executions
@@ -71,6 +72,8 @@ export interface FaultChoice {
   readonly exactly?: ReadonlySet<string>;
   /** With `exactly`: collects all that could have happened. */
   readonly occasions?: Set<string>;
+  /** Instead of all that: whether this occasion is taken. */
+  readonly decides?: (kind: FaultKind, site: string) => boolean;
 }
 
 /** Decides what goes wrong. Each seed has a mix of its own, with about half of all kinds, so that rare ones are not always drowned by others. */
@@ -104,7 +107,8 @@ export class Faults {
   }
 
   #isTaken(kind: FaultKind, site: string): boolean {
-    const { only, exactly, occasions } = this.#choice;
+    const { only, exactly, occasions, decides } = this.#choice;
+    if (decides) return decides(kind, site);
     if (exactly) {
       const name = faultName({ kind, site });
       occasions?.add(name);

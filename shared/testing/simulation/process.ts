@@ -31,7 +31,10 @@ export function composeProcess(world: World, sandbox: Sandbox): Engine {
     ledger,
     objects,
     source: new LogSource(log, chance, call, {
-      looked: (isQuiet) => scheduler.sleep(world.onDiscover?.(isQuiet) ?? 0),
+      looked: async (isQuiet) => {
+        const lateMs = world.onDiscover?.(isQuiet) ?? 0;
+        if (lateMs > 0) await scheduler.sleep(lateMs);
+      },
     }),
     sink: (id) => {
       const sink = sinks.get(id) ?? makeSink(id);
@@ -82,7 +85,8 @@ function ledgerOf(world: World, sandbox: Sandbox): Ledger {
   };
 }
 
-function tasksOf({ chance, faults }: World, sandbox: Sandbox, stages: number): number[] {
+function tasksOf({ chance, faults, setup }: World, sandbox: Sandbox, stages: number): readonly number[] {
+  if (setup) return setup.tasks;
   const site = sandbox.invocation.name;
   const changes = faults.hits("parallelism changes", site);
   return Array.from({ length: stages }, (_, stage) => 1 + chance.below(`tasks ${changes ? site : ""} ${stage}`, 3));

@@ -17,8 +17,8 @@ import { SimulatedObjects } from "./objects.ts";
 import { OutputReaders } from "./outputs.ts";
 import { composeProcess, policyOf } from "./process.ts";
 import { Reference } from "./reference.ts";
-import type { Nature, Sandbox } from "./sandbox.ts";
-import { Scheduler } from "./scheduler.ts";
+import type { Memory, Nature, Sandbox } from "./sandbox.ts";
+import { type Agenda, Scheduler } from "./scheduler.ts";
 
 /** What broke, and when. */
 export interface Violation {
@@ -31,11 +31,26 @@ export interface WorldOptions extends FaultChoice {
   readonly seed: number;
   /** Keep a timeline. */
   readonly trace?: boolean;
+  /** In which order things happen; by default that of time. */
+  readonly agenda?: Agenda;
+  readonly memory?: Memory;
+  /** Instead of what chance picks. */
+  readonly setup?: Setup;
 }
+
+export interface Setup {
+  /** Ids of the sinks that are on Kafka. */
+  readonly lanes: readonly string[];
+  readonly policy: Partial<ReturnType<typeof policyOf>>;
+  /** Of each stage. */
+  readonly tasks: readonly number[];
+}
+
+const nobody: Memory = { learns: () => {}, forgets: () => {} };
 
 /** A whole deployment: services, functions, executions, with checkers that look at everything. Nothing in it is real but the protocol. */
 export class World {
-  readonly scheduler = new Scheduler();
+  readonly scheduler: Scheduler;
   readonly chance: Chance;
   readonly faults: Faults;
   readonly nature: Nature;
@@ -61,9 +76,13 @@ export class World {
   /** Run that made the last call of `plan`. */
   planner: number | undefined;
   readonly policy: ReturnType<typeof policyOf>;
+  readonly setup: Setup | undefined;
 
   constructor(topology: Topology, options: WorldOptions) {
-    const { scheduler } = this;
+    const { setup } = options;
+    const scheduler = new Scheduler(options.agenda);
+    this.scheduler = scheduler;
+    this.setup = setup;
     this.topology = topology;
     const chance = new Chance(options.seed);
     this.chance = chance;
@@ -77,6 +96,7 @@ export class World {
       },
       reached: (state) => this.states.set(state, (this.states.get(state) ?? 0) + 1),
       afterEffect: () => this.#look(),
+      memory: options.memory ?? nobody,
       violated: (invariant, message) => {
         if (this.violation) return;
         this.violation = { invariant, message, time: scheduler.now };
@@ -87,7 +107,7 @@ export class World {
     this.log = new SimulatedLog(chance);
     this.broker = new Broker(this.nature);
     for (const sink of Object.keys(topology.sinks))
-      if (chance.of(`${sink} is a lane`) < 0.4) this.lanes.add(sink);
+      if (setup ? setup.lanes.includes(sink) : chance.of(`${sink} is a lane`) < 0.4) this.lanes.add(sink);
       else this.folders.set(sink, emptyFolder());
     this.reference = new Reference(
       topology,
@@ -105,7 +125,7 @@ export class World {
       violated: this.nature.violated,
     });
     this.#checker = new LedgerChecker(this.items, this.#outside());
-    this.policy = policyOf(chance);
+    this.policy = { ...policyOf(chance), ...setup?.policy };
   }
 
   get isBounded(): boolean {
@@ -137,16 +157,19 @@ export class World {
           await this.functions.invoke("Wake", { event: name, over }, 60);
           return;
         } catch {
-          await scheduler.sleep(Math.min(300_000, 1000 * 2 ** tries));
+          await scheduler.sleep(Math.min(300_000, 1000 * 2 ** tries), `${name} is delivered again`);
         }
       }
     };
     const late = faults.hits("event comes late", event)
       ? chance.magnitude(`${event} late`, 100, 20_000_000)
       : chance.magnitude(event, 0.1, 500);
-    scheduler.after(late, () => void deliver(event));
+    scheduler.step(event, late, () => void deliver(event));
+    const twice = `${event} (twice)`;
     if (faults.hits("event comes twice", event))
-      scheduler.after(chance.magnitude(`${event} twice`, 1, 80_000_000), () => void deliver(`${event} (twice)`));
+      scheduler.step(twice, chance.magnitude(`${event} twice`, 1, 80_000_000), () => void deliver(twice), {
+        isLate: true,
+      });
   }
 
   /** Retention took records that are still to be read: after the last decision, or, since a stop may be late, after the one before. */
