@@ -9,6 +9,8 @@ import type { Described, Failures } from "./failures.ts";
 export interface Origin {
   readonly partition: string;
   offset(row: number): number;
+  /** Event time, epoch milliseconds. */
+  timestamp(row: number): number;
   /** Made once per row, and so the same object for all functions. */
   metadata(row: number): RecordMetadata;
   /** What a dead-letter row says of the row. */
@@ -36,11 +38,15 @@ export class RecordOrigin implements Origin {
     return this.#batch.offsets[this.#from + row]!;
   }
 
+  timestamp(row: number): number {
+    return this.#timestamps[row]!;
+  }
+
   metadata(row: number): RecordMetadata {
     this.#metadata[row] ??= {
       key: this.#key(row),
       headers: this.#headers(row),
-      timestamp: this.#timestamps[row]!,
+      timestamp: this.timestamp(row),
       partition: this.partition,
       offset: this.offset(row),
     };
@@ -103,9 +109,12 @@ export class DerivedOrigin implements Origin {
   }
 
   /** The event time of a row is the last millisecond of its window. */
+  timestamp(row: number): number {
+    return this.#rows[row]!.windowEnd - 1;
+  }
+
   metadata(row: number): RecordMetadata {
-    const timestamp = this.#rows[row]!.windowEnd - 1;
-    return { key: undefined, headers: {}, timestamp, partition: this.partition, offset: -1 };
+    return { key: undefined, headers: {}, timestamp: this.timestamp(row), partition: this.partition, offset: -1 };
   }
 
   describe(row: number): Described {

@@ -44,7 +44,7 @@ export class SourceStage {
     this.#node = topology.nodes[0] as SourceNode;
     this.counts = newCounts(stage.sinks);
     const write = counting(this.counts.rows, environment.write);
-    this.#failures = new Failures(topology, this.counts, write);
+    this.#failures = new Failures(environment, this.counts, write);
     const windows = topology.nodes.filter((node) => stage.shuffles.includes(node.id)) as WindowNode[];
     this.#combiners = new Map(
       windows.map((node) => [node.id, new Combiner(node, environment, this.counts, this.#failures, write)]),

@@ -8,7 +8,7 @@ import { shrink } from "../../shared/testing/simulation/shrink.ts";
 import { simulate } from "../../shared/testing/simulation/simulate.ts";
 import { subject } from "./subject.ts";
 
-const seeds = 200;
+const seeds = 250;
 
 test("no seed breaks an invariant", async (context) => {
   const campaign = await runCampaign(subject, { firstSeed: 1, goesOn: (runs) => runs < seeds });
