@@ -210,7 +210,11 @@ class Session {
   /** Runs an execution of the state machine to its end. */
   async interpret(name: string): Promise<void> {
     const execution = interpret(name, this.handlers);
-    await Promise.race([execution.result, this.watchdog.gaveUp.then(() => execution.abort())]);
+    const { promise: gaveUp, resolve } = Promise.withResolvers<void>();
+    const abort = () => resolve(execution.abort());
+    const { signal } = this.watchdog;
+    signal.addEventListener("abort", abort);
+    await Promise.race([execution.result, gaveUp]).finally(() => signal.removeEventListener("abort", abort));
   }
 
   /** The handlers, with the tracker and the watchdog looking on. */

@@ -1,4 +1,4 @@
-import { systemClock } from "../shared/adapters/system/clock.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describeError, EpochflowError, type ErrorDescription } from "../shared/errors.ts";
 import type { Ledger } from "../shared/ports/ledger.ts";
 import type { Message } from "./options.ts";
@@ -20,8 +20,9 @@ const silenceMs = 15_000;
 export class Watchdog {
   /** Why it gave up. */
   error: ErrorDescription | undefined;
-  readonly gaveUp: Promise<void>;
-  private readonly giveUp: () => void;
+  /** Aborted when it gave up. */
+  readonly signal: AbortSignal;
+  private readonly controller = new AbortController();
   private readonly inARow = new Map<string, InARow>();
   private lastThrown: ErrorDescription | undefined;
   private lastTold = { message: "", at: 0 };
@@ -34,9 +35,7 @@ export class Watchdog {
     this.attempts = attempts;
     this.patienceMs = patienceMs;
     this.tell = tell;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.gaveUp = promise;
-    this.giveUp = resolve;
+    this.signal = this.controller.signal;
   }
 
   /** Calls a function of the state machine, and counts its failures in a row. Attempts of an epoch are counted by `aborted`. */
@@ -75,7 +74,7 @@ export class Watchdog {
     this.warn(`${what} failed, trying again`, error);
     if (row.count < this.attempts) return;
     const backOffMs = Math.min(longestBackOffMs, 100 * 2 ** Math.min(10, row.count));
-    await Promise.race([systemClock.sleep(backOffMs), this.gaveUp]);
+    await sleep(backOffMs, undefined, { signal: this.signal }).catch(() => undefined);
   }
 
   /** What goes wrong again as it did before is not spelled out again, nor told every time. */
@@ -89,6 +88,6 @@ export class Watchdog {
 
   private end(error: ErrorDescription): void {
     this.error ??= error;
-    this.giveUp();
+    this.controller.abort();
   }
 }
