@@ -1,6 +1,7 @@
-import type { RecordMetadata } from "../pipeline/topology.ts";
+import type { Decoder, RecordMetadata } from "../pipeline/topology.ts";
 import type { RecordBatch } from "../ports/source.ts";
 import type { Described, Failures } from "./failures.ts";
+import { settled } from "./user-function.ts";
 
 /**
  * Where values come from: rows of a source's batch, or rows that an aggregate made. Operators carry row numbers beside values, and ask here only
@@ -25,9 +26,12 @@ export class RecordOrigin implements Origin {
   readonly #batch: RecordBatch;
   readonly #from: number;
   readonly #timestamps: Float64Array;
+  readonly #keyDecoder: Decoder<unknown> | undefined;
   readonly #metadata: RecordMetadata[] = [];
 
-  constructor(partition: string, batch: RecordBatch, from: number, timestamps: Float64Array) {
+  /** @param key decodes keys */
+  constructor(partition: string, batch: RecordBatch, from: number, timestamps: Float64Array, key?: Decoder<unknown>) {
+    this.#keyDecoder = key;
     this.partition = partition;
     this.#batch = batch;
     this.#from = from;
@@ -64,10 +68,16 @@ export class RecordOrigin implements Origin {
     failures.record(operator, this, row, error);
   }
 
+  /** What a decoder of the user's makes of it is the user's to type. */
   #key(row: number): string | undefined {
     const { bytes, keyStart, keyEnd } = this.#batch;
     const start = keyStart?.[this.#from + row] ?? -1;
-    return start < 0 ? undefined : bytes.toString("utf8", start, keyEnd![this.#from + row]);
+    const decoder = this.#keyDecoder;
+    if (start < 0) return decoder?.decodeNull?.() as undefined;
+    const end = keyEnd![this.#from + row]!;
+    return decoder === undefined
+      ? bytes.toString("utf8", start, end)
+      : (settled(decoder.decode(bytes, start, end)) as string);
   }
 
   #headers(row: number): Record<string, string> {
