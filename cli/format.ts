@@ -24,6 +24,11 @@ export function formatBytes(bytes: number): string {
   return `${threeDigits.format(value)} ${units[unit]}`;
 }
 
+/** A distance between offsets: `1.2 MB`, `1,234 records`. */
+export function formatOffsets(distance: number, unit: "bytes" | "records"): string {
+  return unit === "bytes" ? formatBytes(distance) : formatCounted(distance, "record");
+}
+
 /** `12 ms`, `3.4 s`, `1 min 05 s`, `2 h 05 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (ms < 999.5) return `${Math.round(ms)} ms`;

@@ -18,6 +18,7 @@ export function createProgram(exit: (code: ExitCode) => void): Command {
   addRead(program, exit);
   addExplain(program, exit);
   addVerify(program, exit);
+  addLag(program, exit);
   addStatus(program, exit);
   addEpochs(program, exit);
   addPauseAndResume(program, exit);
@@ -35,7 +36,7 @@ const addRun: Add = (program, exit) => {
     .summary("process the input of a pipeline until all of it is done")
     .description(
       "Processes the input of a pipeline, epoch by epoch, until all of it is done. However the process ends, the next run goes on " +
-        "from the last epoch that was committed; nothing is lost, and nothing comes twice. New input is taken up by running again.",
+        "from the last epoch that was committed; nothing is lost, and nothing comes twice. New input is taken up by running again, or with --follow.",
     )
     .argument("<pipeline>", "module whose default export is the pipeline")
     .option("--set <name=value>", "value of one of the pipeline's parameters; may be repeated", parseParameter)
@@ -44,13 +45,21 @@ const addRun: Add = (program, exit) => {
     .addOption(durationOption("--epoch-interval", "time an epoch should take, to which its size adapts", "1s"))
     .addOption(numberOption("--parallelism", "most tasks of a stage, and number of worker threads"))
     .addOption(durationOption("--task-timeout", "time after which a task counts as dead", "60s"))
+    .option("--follow", "go on at the end of the input, until Ctrl-C: what comes in later is taken up")
+    .addOption(
+      durationOption(
+        "--patience",
+        "time for which a service may fail before the run gives up",
+        "2m; no end with --follow",
+      ),
+    )
     .option("--hold", "leave windows open at the end of the input")
     .option("--wait", "wait while another process works on the same state")
     .option("--json", "print the result as JSON on standard output")
     .action(async (module, options) => exit(await (await import("./commands/run.ts")).runCommand(module, options)));
   const examples = [
     "epochflow run access-log.ts --set input=access.log --set output=out",
-    "epochflow run access-log.ts --epoch-records 10000 --parallelism 4 --hold",
+    "epochflow run word-count-kafka.ts --set brokers=localhost:9092 --set input=lines --set output=counts --follow",
   ];
   const notes = `With both epoch options an epoch ends at whichever comes first.
 Ctrl-C ends after the running epoch, a second one at once; both lose nothing.`;
@@ -108,6 +117,25 @@ const addVerify: Add = (program, exit) => {
   ]);
 };
 
+const addLag: Add = (program, exit) => {
+  const command = program
+    .command("lag")
+    .summary("show how far a pipeline is behind its source")
+    .description(
+      "Shows for each partition of the source where the pipeline is, where the partition ends, and its watermark. Of a topic, the stable end is the last " +
+        "stable offset; above it are transactions that are not over. Changes nothing.",
+    )
+    .argument("<pipeline>", "module whose default export is the pipeline")
+    .option("--set <name=value>", "value of one of the pipeline's parameters; may be repeated", parseParameter)
+    .addOption(stateOption())
+    .option("--json", "as JSON, a line for each partition")
+    .action(async (module, options) => exit(await (await import("./commands/lag.ts")).lagCommand(module, options)));
+  teach(command, [
+    "epochflow lag access-log.ts --set input=access.log --set output=out",
+    "epochflow lag word-count-kafka.ts --set brokers=localhost:9092 --set input=lines --set output=counts",
+  ]);
+};
+
 const addStatus: Add = (program, exit) => {
   const command = ofState(program.command("status"))
     .summary("show where a pipeline is, and what holds it up")
@@ -158,10 +186,13 @@ const addAbandon: Add = (program, exit) => {
     .summary("give up output that can never be committed")
     .description(
       "Gives up what a sink has not committed of an epoch, where that can never succeed: its target is gone for good. " +
-        "The output is lost, which the ledger records; the pipeline goes on. Asks first.",
+        "The output is lost, which the ledger records; the pipeline goes on. Asks first. Output to Kafka may be there after all: to find out, the " +
+        "module and its parameters are needed.",
     )
     .requiredOption("--sink <id>", "the sink's id")
     .addOption(numberOption("--epoch", "the epoch's number").makeOptionMandatory())
+    .option("--set <name=value>", "value of one of the pipeline's parameters; may be repeated", parseParameter)
+    .option("--unasked", "do not ask the sink's service whether it has the output after all: it is gone for good")
     .option("--yes", "do not ask")
     .action(async (pipeline, options) =>
       exit(await (await import("./commands/abandon.ts")).abandonCommand(pipeline, options)),

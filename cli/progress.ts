@@ -1,7 +1,7 @@
 import type { WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
 import type { Progress } from "../local/options.ts";
-import { formatBytes, formatClock, formatCount, formatCounted, formatInstant } from "./format.ts";
+import { formatBytes, formatClock, formatCount, formatCounted, formatInstant, formatOffsets } from "./format.ts";
 import { say, style } from "./report.ts";
 
 /** What a run shows while it is at work. */
@@ -95,7 +95,7 @@ function counts(progress: Progress): string[] {
   return [
     formatCounted(progress.records, "record"),
     formatBytes(progress.bytes),
-    `lag ${formatBytes(progress.end - progress.position)}`,
+    `lag ${formatOffsets(progress.end - progress.position, progress.offsets)}`,
     `${formatCount(progress.epochs)} epochs`,
     `watermark ${formatInstant(progress.watermark)}`,
   ];

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { displayPath } from "../local/paths.ts";
 import type { Checkpoint, DecidedEpoch, EpochRow } from "../shared/epoch/epoch.ts";
+import type { Fingerprint } from "../shared/pipeline/fingerprint.ts";
 import type { Head, Wake } from "../shared/ports/ledger.ts";
 import {
   formatBytes,
@@ -10,6 +11,7 @@ import {
   formatDuration,
   formatFields,
   formatInstant,
+  formatOffsets,
   formatSome,
 } from "./format.ts";
 import { formatError } from "./report.ts";
@@ -26,6 +28,8 @@ export interface Status extends Head {
   readonly uncommitted: DecidedEpoch | null;
   /** The epoch after them, planned or fenced. */
   readonly next: EpochRow | null;
+  /** What an offset of the source counts. */
+  readonly offsets: "bytes" | "records";
   /** Bytes of the snapshots that the last checkpoint names; null if one is missing. */
   readonly checkpointBytes: number | null;
 }
@@ -42,6 +46,9 @@ export async function readStatus({ folder, objects, ledger, head, atWork }: Open
     last,
     uncommitted: head.committed < head.decided ? decided(await ledger.epoch(head.committed + 1)) : null,
     next: rows.find((row) => row.epoch === head.decided + 1) ?? null,
+    offsets: Object.values((JSON.parse(head.fingerprint) as Fingerprint).sources).includes("files")
+      ? "bytes"
+      : "records",
     checkpointBytes: last === null ? 0 : sizeOf(last.decision.checkpoint, objects),
   };
 }
@@ -70,11 +77,23 @@ export function formatStatus(status: Status, now: number): string {
   if (uncommitted !== null) {
     const age = formatDuration(now - uncommitted.decision.decidedAt);
     const sinks = uncommitted.decision.sinks.join(", ");
-    fields.push(["uncommitted", `since epoch ${uncommitted.epoch}, decided ${age} ago; sinks: ${sinks || "none"}`]);
+    const failure = formatCommitFailure(uncommitted, now);
+    fields.push([
+      "uncommitted",
+      `since epoch ${uncommitted.epoch}, decided ${age} ago; sinks: ${sinks || "none"}${failure}`,
+    ]);
   }
   if (last !== null) fields.push(...formatLast(status, last, now));
-  if (next !== null) fields.push(["next", formatNext(next, now)]);
+  if (next !== null) fields.push(["next", formatNext(next, status.offsets, now)]);
   return formatFields(fields);
+}
+
+/** What holds a commit up: it is tried again for ever, and may need somebody's help. */
+function formatCommitFailure({ commitFailure }: DecidedEpoch, now: number): string {
+  if (commitFailure === null) return "";
+  const { count, since, at, sink, error } = commitFailure;
+  const times = `${formatCounted(count, "failed commit")} of sink ${sink} in ${formatDuration(now - since)}, the last ${formatDuration(now - at)} ago`;
+  return `\n${times}\n${formatError(error)}`;
 }
 
 function formatHeadStatus({ status, error }: Status): string {
@@ -110,11 +129,11 @@ function formatLast({ checkpointBytes }: Status, { epoch, decision }: DecidedEpo
   ];
 }
 
-function formatNext(row: EpochRow, now: number): string {
+function formatNext(row: EpochRow, offsets: "bytes" | "records", now: number): string {
   const ranges = row.plan.partitions.filter((one) => one.to > one.from);
   const lag = ranges.reduce((sum, one) => sum + one.to - one.from, 0);
   const failure =
     row.failure === null ? "" : `\n${formatCounted(row.failures, "failed attempt")}\n${formatError(row.failure.error)}`;
   const age = formatDuration(now - row.plannedAt);
-  return `${row.epoch}, ${row.status}, attempt ${row.attempt}, planned ${age} ago: ${formatBytes(lag)}${failure}`;
+  return `${row.epoch}, ${row.status}, attempt ${row.attempt}, planned ${age} ago: ${formatOffsets(lag, offsets)}${failure}`;
 }

@@ -15,6 +15,7 @@ const done: RunResult = {
     epochs: 40,
     records: 987_640,
     bytes: 236_000_000,
+    offsets: "bytes" as const,
     rows: 120,
     position: 236_000_000,
     end: 236_000_000,

@@ -27,6 +27,8 @@ const kinds: { readonly [Name in keyof RunOptions]-?: Kind } = {
   epochRecords: whole,
   epochIntervalMs: whole,
   parallelism: whole,
+  follow: flag,
+  patienceMs: { what: "a number of milliseconds", includes: (value) => typeof value === "number" && value >= 0 },
   hold: flag,
   wait: flag,
   taskTimeoutMs: whole,

@@ -12,6 +12,13 @@ export interface RunOptions {
   readonly epochIntervalMs?: number;
   /** Most tasks of a stage, and the number of worker threads; the number of processors by default. */
   readonly parallelism?: number;
+  /** Goes on when all input is processed: what comes in later is taken up, until `signal` ends it. Epochs are planned `epochIntervalMs` apart. */
+  readonly follow?: boolean;
+  /**
+   * Milliseconds for which infrastructure that keeps failing is tried again before the run gives up; 0 for files, 2 minutes with services, without end with
+   * `follow`.
+   */
+  readonly patienceMs?: number;
   /** Leaves windows open at the end of the input. */
   readonly hold?: boolean;
   /** Waits while another process works on the same state, instead of giving up. */
@@ -45,7 +52,9 @@ export interface Progress {
   readonly records: number;
   readonly bytes: number;
   readonly rows: number;
-  /** Offsets (bytes, for files) that are read, and that there are, over all partitions. */
+  /** What an offset counts. */
+  readonly offsets: "bytes" | "records";
+  /** Offsets that are read, and that there are, over all partitions. */
   readonly position: number;
   readonly end: number;
   /** Epoch milliseconds. */
@@ -61,6 +70,7 @@ export const noProgress: Progress = {
   records: 0,
   bytes: 0,
   rows: 0,
+  offsets: "bytes",
   position: 0,
   end: 0,
   watermark: null,

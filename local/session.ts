@@ -11,13 +11,13 @@ import { describeError, type ErrorDescription, UsageError, UserCodeError } from 
 import { fingerprint } from "../shared/pipeline/fingerprint.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
 import type { Head, Ledger } from "../shared/ports/ledger.ts";
-import { composeEngine, openLedger, removePartialObjects } from "./compose.ts";
+import { type ComposedEngine, composeEngine, openLedger, removePartialObjects } from "./compose.ts";
 import { LocalExecutions } from "./executions.ts";
 import { outputsOf } from "./folders.ts";
 import { type Handlers, handlersOf, interpret } from "./machine.ts";
 import { OperatorThreads } from "./operators.ts";
 import type { RunOptions, RunResult } from "./options.ts";
-import { localPolicy } from "./policy.ts";
+import { localPolicy, patienceOf } from "./policy.ts";
 import { Tracker } from "./tracker.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -39,6 +39,8 @@ interface Loaded {
 /** Epochs after which the collector sweeps, beside the work; it sweeps at the end of a run too. */
 const epochsPerSweep = 100;
 const retainedHistory = 1000;
+/** How often an idle pipeline that follows its input looks for more. */
+const lookEveryMs = 100;
 
 /** One run, by a process that holds the lock on the state: wakes the coordinator, and stays until it is idle. */
 export async function runSession(loaded: Loaded, options: RunOptions, internals: Internals): Promise<RunResult> {
@@ -46,7 +48,7 @@ export async function runSession(loaded: Loaded, options: RunOptions, internals:
   const ledger = openLedger(state);
   try {
     const head = await headOf(ledger, topology, state);
-    const session = new Session(loaded, options, internals, ledger, head);
+    const session = await startSession(loaded, options, internals, ledger, head);
     if (head.status !== "running") return await session.result("nothing-new");
     return await session.run();
   } finally {
@@ -87,8 +89,26 @@ async function isUntouched(ledger: Ledger, { decided }: Head): Promise<boolean> 
   );
 }
 
+async function startSession(
+  loaded: Loaded,
+  options: RunOptions,
+  internals: Internals,
+  ledger: Ledger,
+  { uid }: Head,
+): Promise<Session> {
+  const policy = {
+    ...localPolicy(options, () => options.signal?.aborted ?? false),
+    ...(internals.chooseTasks && { chooseTasks: internals.chooseTasks }),
+  };
+  const executions: LocalExecutions = new LocalExecutions((name) => session.interpret(name));
+  const parts = { ...loaded, parameters: options.parameters ?? {}, uid, ledger, policy, executions };
+  const session: Session = new Session(loaded, options, internals, await composeEngine(parts), executions);
+  return session;
+}
+
 class Session {
   private readonly engine: Engine;
+  private readonly composed: ComposedEngine;
   private readonly tracker: Tracker;
   private readonly watchdog: Watchdog;
   private readonly threads: OperatorThreads | undefined;
@@ -98,24 +118,18 @@ class Session {
   private readonly options: RunOptions;
   private readonly handlers: Handlers;
 
-  constructor(loaded: Loaded, options: RunOptions, internals: Internals, ledger: Engine["ledger"], head: Head) {
+  constructor(
+    loaded: Loaded,
+    options: RunOptions,
+    internals: Internals,
+    composed: ComposedEngine,
+    executions: LocalExecutions,
+  ) {
     this.loaded = loaded;
     this.options = options;
-    this.watchdog = new Watchdog(options.attempts ?? 3, options.onMessage);
-    this.executions = new LocalExecutions((name) => this.interpret(name));
-    const draining = () => options.signal?.aborted ?? false;
-    const policy = {
-      ...localPolicy(options, draining),
-      ...(internals.chooseTasks && { chooseTasks: internals.chooseTasks }),
-    };
-    const composed = composeEngine({
-      ...loaded,
-      parameters: options.parameters ?? {},
-      uid: head.uid,
-      ledger,
-      policy,
-      executions: this.executions,
-    });
+    this.composed = composed;
+    this.executions = executions;
+    this.watchdog = new Watchdog(options.attempts ?? 3, patienceOf(options, composed.topology), options.onMessage);
     this.tracker = new Tracker(composed, options.onProgress);
     const watched = {
       ...composed,
@@ -123,7 +137,7 @@ class Session {
       read: (records: number, bytes: number) => this.tracker.read(records, bytes),
     };
     this.engine = internals.engine?.(watched) ?? watched;
-    this.threads = loaded.url && !internals.engine ? this.startThreads(loaded.url, head.uid) : undefined;
+    this.threads = loaded.url && !internals.engine ? this.startThreads(loaded.url, composed.uid) : undefined;
     const handlers = this.observed(handlersOf(this.engine, (name) => this.operate(name)));
     this.handlers = internals.handlers?.(handlers) ?? handlers;
   }
@@ -135,15 +149,41 @@ class Session {
       await tracker.begin();
       const before = tracker.progress;
       await removePartialObjects(this.loaded.state);
-      await wake({ pipeline: engine.topology.name, uid: engine.uid, ledger: engine.ledger, executions });
-      await executions.settled();
+      do {
+        await wake({ pipeline: engine.topology.name, uid: engine.uid, ledger: engine.ledger, executions });
+        await executions.settled();
+      } while (await this.goesOn());
       await this.sweep();
       const { committed } = tracker.progress;
       return await this.result(committed === before.committed ? "nothing-new" : "done");
     } finally {
       await this.threads?.close();
-      await engine.source.close();
-      for (const sink of Object.keys(engine.topology.sinks)) await engine.sink(sink).close();
+      await this.composed.close();
+    }
+  }
+
+  /** The coordinator is idle. To follow the input is to look now and then whether there is more. */
+  private async goesOn(): Promise<boolean> {
+    const { follow, signal } = this.options;
+    while (follow && !signal?.aborted && !this.watchdog.error) {
+      const head = await this.engine.ledger.head();
+      if (head?.status !== "running") return false;
+      if (await this.hasMore(head.decided)) return true;
+      await systemClock.sleep(Math.min(lookEveryMs, this.engine.policy.intervalMs));
+    }
+    return false;
+  }
+
+  /** Something was written that no decided epoch has read. What keeps this from being seen, `Plan` will tell. */
+  private async hasMore(decided: number): Promise<boolean> {
+    const { ledger, source } = this.engine;
+    try {
+      const row = await ledger.epoch(decided);
+      const known = row?.status === "decided" ? row.decision.partitions : [];
+      const positions = new Map(known.map(({ id, position }) => [id, position]));
+      return (await source.discover(known)).some(({ id, start, high }) => high > (positions.get(id) ?? start));
+    } catch {
+      return true;
     }
   }
 
@@ -167,9 +207,14 @@ class Session {
     });
   }
 
-  private async interpret(name: string): Promise<void> {
+  /** Runs an execution of the state machine to its end. */
+  async interpret(name: string): Promise<void> {
     const execution = interpret(name, this.handlers);
-    await Promise.race([execution.result, this.watchdog.gaveUp.then(() => execution.abort())]);
+    const { promise: gaveUp, resolve } = Promise.withResolvers<void>();
+    const abort = () => resolve(execution.abort());
+    const { signal } = this.watchdog;
+    signal.addEventListener("abort", abort);
+    await Promise.race([execution.result, gaveUp]).finally(() => signal.removeEventListener("abort", abort));
   }
 
   /** The handlers, with the tracker and the watchdog looking on. */

@@ -15,6 +15,7 @@ export class Tracker {
 
   constructor(engine: Engine, report: ((progress: Progress) => void) | undefined) {
     this.engine = engine;
+    this.state = { ...this.state, offsets: engine.source.offsets };
     this.report = report;
   }
 
@@ -31,7 +32,7 @@ export class Tracker {
       ...state,
       records: state.records + records,
       bytes: state.bytes + bytes,
-      position: Math.min(state.end, state.position + bytes),
+      position: Math.min(state.end, state.position + (state.offsets === "bytes" ? bytes : records)),
       elapsedMs: performance.now() - this.began,
     };
   }
@@ -69,6 +70,7 @@ export class Tracker {
   /** The source, telling where its partitions end. */
   watch(source: Source): Source {
     return {
+      offsets: source.offsets,
       discover: async (known) => {
         const statuses = await source.discover(known);
         this.state = { ...this.state, end: statuses.reduce((sum, one) => sum + one.end, 0) };

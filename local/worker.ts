@@ -53,7 +53,7 @@ port.on("message", async (name: TaskName) => {
 async function compose(): Promise<Engine> {
   const { topology, codeDigest } = await loadPipeline(setup.url);
   return {
-    ...composeEngine({
+    ...(await composeEngine({
       topology: bind(topology, setup.parameters),
       codeDigest,
       parameters: setup.parameters,
@@ -62,7 +62,7 @@ async function compose(): Promise<Engine> {
       ledger: openLedger(setup.state),
       policy: localPolicy({}),
       executions: { start: notHere, describe: notHere },
-    }),
+    })),
     running: (operator, partition, offset) => writeWhereabouts(setup.whereabouts, { operator, partition, offset }),
     read: (records, bytes) => progress.add(records, bytes),
   };

@@ -1,6 +1,12 @@
+import { statePaths } from "../../local/compose.ts";
+import { connect } from "../../local/connectors.ts";
+import { FileSystemObjectStore } from "../../shared/adapters/filesystem/object-store.ts";
 import { abandonSink } from "../../shared/epoch/abandon.ts";
 import { UsageError } from "../../shared/errors.ts";
 import { didYouMean } from "../../shared/options.ts";
+import { bind } from "../../shared/pipeline/bind.ts";
+import type { Fingerprint } from "../../shared/pipeline/fingerprint.ts";
+import type { Head } from "../../shared/ports/ledger.ts";
 import { confirm } from "../confirm.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { StateOptions } from "../find-state.ts";
@@ -11,6 +17,8 @@ import { type OpenState, openState } from "../state.ts";
 export interface AbandonOptions extends StateOptions {
   readonly sink: string;
   readonly epoch: number;
+  readonly set?: Record<string, string>;
+  readonly unasked?: true;
   readonly yes?: true;
 }
 
@@ -26,10 +34,32 @@ export async function abandonCommand(pipeline: string | undefined, options: Aban
     say("Nothing was changed.");
     return exitCodes.failed;
   }
-  const { lost, committed } = await abandonSink(state.ledger, epoch, sink);
+  const { lost, committed } = await abandon(state, options);
   say(`Abandoned ${formatCounted(lost, "part")} of sink ${sink} in epoch ${epoch}; ${committed} had been committed.`);
   say("`epochflow resume`, if it is stopped, and `epochflow run` go on from there.");
   return exitCodes.done;
+}
+
+async function abandon({ ledger, head, topology, folder }: OpenState, { sink, epoch, set, unasked }: AbandonOptions) {
+  const owner = { ledger, pipeline: head.pipeline, uid: head.uid };
+  if (unasked || kindOf(sink, head) === "files") return await abandonSink({ ...owner, target: {} }, epoch, sink);
+  if (topology === undefined)
+    throw new UsageError("module-needed", `Sink ${sink} may have the output after all, and must be asked`, {
+      wayOut:
+        "Name the pipeline's module, with --set for its parameters. If the sink's service is gone for good: --unasked.",
+    });
+  const objects = new FileSystemObjectStore(statePaths(folder).objects);
+  const connectors = await connect(bind(topology, set ?? {}), { objects, bounded: true });
+  try {
+    return await abandonSink({ ...owner, target: connectors.sink(sink) }, epoch, sink);
+  } finally {
+    await connectors.close();
+  }
+}
+
+/** Of the topology that the state belongs to; undefined for a dead-letter sink, which is no part of it. */
+function kindOf(sink: string, { fingerprint }: Head): string | undefined {
+  return (JSON.parse(fingerprint) as Fingerprint).sinks[sink];
 }
 
 async function pendingUnits({ ledger }: OpenState, epoch: number, sink: string): Promise<number> {

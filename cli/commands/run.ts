@@ -15,6 +15,8 @@ export interface RunCommandOptions {
   readonly epochInterval?: number;
   readonly parallelism?: number;
   readonly taskTimeout?: number;
+  readonly follow?: true;
+  readonly patience?: number;
   readonly hold?: true;
   readonly wait?: true;
   readonly json?: true;
@@ -45,11 +47,12 @@ export async function runCommand(module: string, given: RunCommandOptions): Prom
   }
 }
 
-function toRunOptions({ set, epochInterval, taskTimeout, json: _, ...same }: RunCommandOptions): RunOptions {
+function toRunOptions({ set, epochInterval, taskTimeout, patience, json: _, ...same }: RunCommandOptions): RunOptions {
   return {
     ...same,
     ...(set === undefined ? {} : { parameters: set }),
     ...(epochInterval === undefined ? {} : { epochIntervalMs: epochInterval }),
+    ...(patience === undefined ? {} : { patienceMs: patience }),
     ...(taskTimeout === undefined ? {} : { taskTimeoutMs: taskTimeout }),
   };
 }

@@ -1,12 +1,27 @@
 import { UsageError } from "../errors.ts";
 import type { Ledger } from "../ports/ledger.ts";
+import type { TwoPhaseCommitSink } from "../ports/sink.ts";
+import { commitContext } from "./commit-context.ts";
 
 /**
  * The way out of a commit that can never succeed (protocol §9): by the user's word, a sink's units of the oldest uncommitted epoch count as lost.
  * The pipeline goes on after `resume`.
+ *
+ * The row is marked first: a committer that begins after that finds it so, and lets it be. Only then does the sink end those that began before, and
+ * look whether one of them has succeeded. If this stops in between, the next commit of the key still follows `previous` through abandoned units.
  */
 export async function abandonSink(
-  ledger: Ledger,
+  {
+    ledger,
+    target,
+    pipeline,
+    uid,
+  }: {
+    ledger: Ledger;
+    target: Pick<TwoPhaseCommitSink, "abandon">;
+    pipeline: string;
+    uid: string;
+  },
   epoch: number,
   sink: string,
 ): Promise<{ lost: number; committed: number }> {
@@ -21,8 +36,13 @@ export async function abandonSink(
       wayOut: `sinks that have: ${[...new Set((await ledger.units(epoch)).map((one) => one.sink))].join(", ") || "none"}`,
     });
   const result = { lost: 0, committed: 0 };
-  for (const { key } of units) {
-    const outcome = await ledger.abandonUnit(epoch, sink, key);
+  for (const unit of units) {
+    let outcome = await ledger.abandonUnit(epoch, sink, unit.key);
+    const visible =
+      outcome === "abandoned" && target.abandon !== undefined
+        ? await target.abandon(commitContext(ledger, { pipeline, uid, sink }, epoch, unit))
+        : "lost";
+    if (visible === "committed") outcome = await ledger.recoverUnit(epoch, sink, unit.key);
     if (outcome === "abandoned") result.lost++;
     else result.committed++;
   }

@@ -1,5 +1,6 @@
-import { LossError } from "../errors.ts";
+import { describeError, LossError } from "../errors.ts";
 import type { Ledger } from "../ports/ledger.ts";
+import { commitContext } from "./commit-context.ts";
 import type { Engine } from "./engine.ts";
 import type { Unit } from "./epoch.ts";
 
@@ -21,14 +22,20 @@ export async function commit(
   for (const [index, { key, unit }] of pending.entries()) {
     try {
       if (index === 0) await target.open(owner);
-      await target.commit({ ...owner, epoch, key, unit });
+      await target.commit(commitContext(ledger, owner, epoch, { key, unit }));
     } catch (error) {
-      if (!(error instanceof LossError)) throw error;
+      if (!(error instanceof LossError)) throw await noted(engine, epoch, sink, error);
       return await stopIfWanted(engine, error, { epoch, sink }, { unit: { epoch, sink, key } });
     }
     await ledger.commitUnit(epoch, sink, key);
   }
   return "committed";
+}
+
+/** For `status`. That it could not be noted matters less than the error itself. */
+async function noted({ ledger, clock }: Engine, epoch: number, sink: string, error: unknown): Promise<unknown> {
+  await ledger.failCommit(epoch, { sink, error: describeError(error), now: clock.now() }).catch(() => undefined);
+  return error;
 }
 
 type Uncommitted = Parameters<Ledger["stop"]>[1];

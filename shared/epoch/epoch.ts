@@ -56,6 +56,16 @@ export interface Failure {
   readonly shrink: boolean;
 }
 
+/** For people to see what holds a commit up. */
+export interface CommitFailure {
+  readonly sink: string;
+  readonly error: ErrorDescription;
+  /** Failed commits so far, and when the first and the last of them failed; epoch milliseconds. */
+  readonly count: number;
+  readonly since: number;
+  readonly at: number;
+}
+
 export interface Counts {
   /** Records read, skipped and dead-lettered; bytes of values read. */
   readonly records: number;
@@ -155,7 +165,8 @@ export interface FencedEpoch extends EpochBase {
 export interface DecidedEpoch extends EpochBase {
   readonly status: "decided";
   readonly decision: Decision;
-  /** Commits that failed so far are not counted: their back-off grows with the decision's age. */
+  /** Why a commit of it failed last; null while none has. Their back-off grows with the decision's age. */
+  readonly commitFailure: CommitFailure | null;
   readonly committedAt: number | null;
   /** The checkpoint is not retained any more; the collector may delete what only it names. */
   readonly dropped: boolean;

@@ -20,7 +20,7 @@ export function objectPrefix(pipeline: string, uid: string): string {
   return `${pipeline}/${uid}/`;
 }
 
-export function objectKey(name: InvocationName, kind: "snapshot" | "shuffle"): string {
+export function objectKey(name: InvocationName, kind: "snapshot" | "shuffle" | "staged"): string {
   const epoch = String(name.epoch).padStart(epochDigits, "0");
   const { pipeline, uid, attempt, stage, task, nonce } = name;
   return `${objectPrefix(pipeline, uid)}${epoch}-${attempt}-${stage}-${task}-${nonce}.${kind}`;

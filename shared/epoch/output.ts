@@ -32,7 +32,8 @@ export class TaskOutput {
     const { topology, running } = this.engine;
     const transactions = new Map<string, Transaction>();
     for (const sink of topology.stages[stage]?.sinks ?? []) {
-      const transaction = await this.engine.sink(sink).begin({ ...this.invocation, stage, sink });
+      const context = { ...this.invocation, stage, sink, processingTime: plan.processingTime };
+      const transaction = await this.engine.sink(sink).begin(context);
       transactions.set(sink, transaction);
       this.open.push({ stage, sink, transaction });
     }
@@ -40,7 +41,7 @@ export class TaskOutput {
       topology,
       watermark: plan.watermark,
       processingTime: plan.processingTime,
-      write: counting(this.rows, (sink, rows, refused) => transactions.get(sink)?.write(rows, refused)),
+      write: counting(this.rows, (sink, rows, timeOf, refused) => transactions.get(sink)?.write(rows, refused, timeOf)),
       ...(running && { running }),
     };
   }

@@ -16,6 +16,7 @@ function sourceOf(ends: Record<string, number>, highs: Record<string, number> = 
     high: highs[id] ?? end,
   });
   return {
+    offsets: "records",
     discover: async () => Object.entries(ends).map(status),
     cut: async ({ from, to }: SourceRange, { records = 1e9, bytes = 1e9 }: CutLimit) => {
       const taken = Math.max(1, Math.min(to - from, records, Math.floor(bytes / 10)));
@@ -30,6 +31,7 @@ const policy: Policy = {
   bounded: true,
   hold: false,
   intervalMs: 1000,
+  paceMs: 0,
   adaptive: false,
   records: null,
   parallelism: 1,
@@ -105,6 +107,24 @@ describe("newPlan", () => {
     const at = (now: number) => newPlan(engine(sourceOf({ a: 100, b: 0 }), { bounded: false }, now), last);
     assert.deepEqual(await at(10_000), { wait: 50 });
     assert.deepEqual(await ranges(at(60_000)), { a: [100, 100], b: [0, 0] });
+  });
+  it("remembers at once a start that is true now only, even if there is nothing to read (I1)", async () => {
+    const latest = (end: number): Source => ({
+      ...sourceOf({ a: end }),
+      discover: async () => [{ id: "a", identity: "a", start: end, momentary: true, end, high: end }],
+    });
+    assert.deepEqual(await ranges(newPlan(engine(latest(7), { bounded: false }), undefined)), { a: [7, 7] });
+    const last = decided({ partitions: [known("a", 7)], nextFire: null });
+    assert.equal(await newPlan(engine(latest(7), { bounded: false }), last), "nothing");
+    assert.deepEqual(await ranges(newPlan(engine(latest(9), { bounded: false }), last)), { a: [7, 9] });
+  });
+  it("paces small epochs of a stream, but not full ones", async () => {
+    const last = { ...decided({ partitions: [known("a", 0)], nextFire: null }), plannedAt: 1000 } as DecidedEpoch;
+    const at = (now: number, records: number | null) =>
+      newPlan(engine(sourceOf({ a: 10 }), { bounded: false, paceMs: 500, records }, now), last);
+    assert.deepEqual(await at(1100, null), { wait: 0.4 });
+    assert.deepEqual(await ranges(at(1500, null)), { a: [0, 10] });
+    assert.deepEqual(await ranges(at(1100, 5)), { a: [0, 5] });
   });
   it("does not let the plan's time go back with the clock", async () => {
     const last = { ...decided({ partitions: [known("a", 0)] }), plan: { processingTime: 5000 } } as DecidedEpoch;

@@ -32,8 +32,18 @@ export async function newPlan(
   }
   const watermark = before?.watermark ?? null;
   const draft = { bytes: taken.bytes, partitions, watermark, advanceTo: null, processingTime: now };
-  if (partitions.some((one) => one.to > one.from)) return draft;
+  if (hasMomentaryStart(statuses, known)) return draft;
+  if (partitions.some((one) => one.to > one.from)) {
+    const tookAll = open.every(({ status, at }) => (taken.ends.get(status.id) ?? at) >= status.end);
+    const earlyMs = policy.bounded || !tookAll ? 0 : (last?.plannedAt ?? 0) + policy.paceMs - clock.now();
+    return earlyMs > 0 ? { wait: earlyMs / 1000 } : draft;
+  }
   return withoutInput(engine, draft, before, statuses);
+}
+
+/** Unless the ledger remembers where "latest" was, what comes next would be behind it when it is asked for again (I1, I8). */
+function hasMomentaryStart(statuses: readonly PartitionStatus[], known: ReadonlyMap<string, unknown>): boolean {
+  return statuses.some(({ id, momentary }) => momentary && !known.has(id));
 }
 
 /** No partition has anything to read: still, time may close windows, or something may be about to happen. */

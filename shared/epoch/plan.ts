@@ -32,6 +32,7 @@ export interface Work {
 export type PlanAnswer =
   | ({ readonly action: "work" } & Work)
   | { readonly action: "again" }
+  /** May be a fraction, which Step Functions has rounded up. */
   | { readonly action: "wait"; readonly seconds: number }
   /** Over: idle, or somebody else holds the lease; `start` names an execution to start if it does not exist. */
   | { readonly action: "end"; readonly start?: string };

@@ -9,6 +9,8 @@ export interface Policy {
   readonly hold: boolean;
   /** Milliseconds that an epoch should take. */
   readonly intervalMs: number;
+  /** Milliseconds between the plans of two epochs of a stream, unless the later one is full; 0: as soon as there is input. */
+  readonly paceMs: number;
   /** Adapt the size of epochs to `intervalMs`. */
   readonly adaptive: boolean;
   /** Records of an epoch, exactly; null: any number. */

@@ -56,8 +56,11 @@ function compileNode(topology: Topology, node: Node, ends: ChainEnds, failures: 
   if (node.kind === "sink") {
     return ({ origin, values, rows }) => {
       if (values.length === 0) return;
-      ends.write(node.id, shared ? values.slice() : values, (index, error) =>
-        origin.fail(failures, node.id, rows[index]!, error),
+      ends.write(
+        node.id,
+        shared ? values.slice() : values,
+        (index) => origin.timestamp(rows[index]!),
+        (index, error) => origin.fail(failures, node.id, rows[index]!, error),
       );
     };
   }

@@ -109,7 +109,8 @@ export class Combiner {
         });
       }
     }
-    this.#write(late, lateRows, (refused, error) => {
+    const timeOf = (row: number) => lateRows[row]!.timestamp;
+    this.#write(late, lateRows, timeOf, (refused, error) => {
       const { key, windowStart } = lateRows[refused]!;
       const index = from + Math.floor(refused / missed);
       this.#failures.record(late, origin, rows[index]!, error, { key, windowStart });

@@ -18,11 +18,12 @@ export function newCounts(sinks: readonly string[]): MutableCounts {
 
 /** Counts the rows that a sink takes: all but those that it refuses. */
 export function counting(counts: Record<string, number>, write: WriteRows): WriteRows {
-  return (sink, rows, refused) => {
+  return (sink, rows, timeOf, refused) => {
     addTo(counts, sink, rows.length);
     write(
       sink,
       rows,
+      timeOf,
       refused &&
         ((index, error) => {
           addTo(counts, sink, -1);

@@ -1,8 +1,8 @@
 import type { Topology } from "../pipeline/topology.ts";
-import type { RefusedRow } from "../ports/sink.ts";
+import type { RefusedRow, TimeOfRow } from "../ports/sink.ts";
 
-/** Rows for a sink, in order; the array is the callee's afterwards. What the sink cannot encode goes to `refused`, at once. */
-export type WriteRows = (sink: string, rows: unknown[], refused?: RefusedRow) => void;
+/** Rows for a sink, in order; the array is the callee's afterwards. What the sink cannot encode goes to `refused`, at once; `timeOf` is good during the call. */
+export type WriteRows = (sink: string, rows: unknown[], timeOf: TimeOfRow, refused?: RefusedRow) => void;
 
 /** What a stage needs from whoever runs it. */
 export interface StageEnvironment {

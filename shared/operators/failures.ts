@@ -1,6 +1,7 @@
 import { UsageError, UserCodeError } from "../errors.ts";
 import type { DeadLetterRow, Topology } from "../pipeline/topology.ts";
 import type { MutableCounts } from "./counts.ts";
+import type { StageEnvironment, WriteRows } from "./environment.ts";
 import type { Origin } from "./origin.ts";
 
 /** What a dead-letter row says of where the value came from. */
@@ -13,11 +14,13 @@ export type Described = Omit<DeadLetterRow, "error" | "operator">;
 export class Failures {
   readonly #topology: Topology;
   readonly #counts: MutableCounts;
-  readonly #write: (sink: string, rows: unknown[]) => void;
+  readonly #write: WriteRows;
+  readonly #processingTime: number;
   #letters: { place: number; letter: DeadLetterRow }[] = [];
 
-  constructor(topology: Topology, counts: MutableCounts, write: (sink: string, rows: unknown[]) => void) {
+  constructor({ topology, processingTime }: StageEnvironment, counts: MutableCounts, write: WriteRows) {
     this.#topology = topology;
+    this.#processingTime = processingTime;
     this.#counts = counts;
     this.#write = write;
   }
@@ -40,14 +43,15 @@ export class Failures {
 
   /**
    * Writes the dead letters since the last call. Those of records, per batch, in the order of rows, and those of derived rows, per epoch, in the order
-   * of key groups: so that they depend neither on how records are cut into batches, nor on the number of tasks (I6).
+   * of key groups: so that they depend neither on how records are cut into batches, nor on the number of tasks (I6). Their event time is the plan's: what failed
+   * may have had none.
    */
   flush(): void {
     if (this.#letters.length === 0) return;
     const letters = this.#letters.sort((a, b) => a.place - b.place).map(({ letter }) => letter);
     this.#letters = [];
     const { onError } = this.#topology;
-    if (onError.action === "deadLetter") this.#write(onError.sink, letters);
+    if (onError.action === "deadLetter") this.#write(onError.sink, letters, () => this.#processingTime);
   }
 
   #letter(place: number, letter: DeadLetterRow): void {

@@ -34,7 +34,7 @@ export class KeyedStage {
     this.#state = state;
     this.counts = newCounts(topology.stages[stage]!.sinks);
     const write = counting(this.counts.rows, environment.write);
-    this.#failures = new Failures(topology, this.counts, write);
+    this.#failures = new Failures(environment, this.counts, write);
     const ends = { write, running: environment.running?.bind(environment) };
     this.#chains = new Map(
       state.operators.map(({ node }) => [node.id, compileChain(topology, node.id, ends, this.#failures)]),

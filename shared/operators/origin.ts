@@ -1,6 +1,7 @@
-import type { RecordMetadata } from "../pipeline/topology.ts";
+import type { Decoder, RecordMetadata } from "../pipeline/topology.ts";
 import type { RecordBatch } from "../ports/source.ts";
 import type { Described, Failures } from "./failures.ts";
+import { settled } from "./user-function.ts";
 
 /**
  * Where values come from: rows of a source's batch, or rows that an aggregate made. Operators carry row numbers beside values, and ask here only
@@ -9,6 +10,8 @@ import type { Described, Failures } from "./failures.ts";
 export interface Origin {
   readonly partition: string;
   offset(row: number): number;
+  /** Event time, epoch milliseconds. */
+  timestamp(row: number): number;
   /** Made once per row, and so the same object for all functions. */
   metadata(row: number): RecordMetadata;
   /** What a dead-letter row says of the row. */
@@ -23,9 +26,12 @@ export class RecordOrigin implements Origin {
   readonly #batch: RecordBatch;
   readonly #from: number;
   readonly #timestamps: Float64Array;
+  readonly #keyDecoder: Decoder<unknown> | undefined;
   readonly #metadata: RecordMetadata[] = [];
 
-  constructor(partition: string, batch: RecordBatch, from: number, timestamps: Float64Array) {
+  /** @param key decodes keys */
+  constructor(partition: string, batch: RecordBatch, from: number, timestamps: Float64Array, key?: Decoder<unknown>) {
+    this.#keyDecoder = key;
     this.partition = partition;
     this.#batch = batch;
     this.#from = from;
@@ -36,11 +42,15 @@ export class RecordOrigin implements Origin {
     return this.#batch.offsets[this.#from + row]!;
   }
 
+  timestamp(row: number): number {
+    return this.#timestamps[row]!;
+  }
+
   metadata(row: number): RecordMetadata {
     this.#metadata[row] ??= {
       key: this.#key(row),
       headers: this.#headers(row),
-      timestamp: this.#timestamps[row]!,
+      timestamp: this.timestamp(row),
       partition: this.partition,
       offset: this.offset(row),
     };
@@ -58,10 +68,16 @@ export class RecordOrigin implements Origin {
     failures.record(operator, this, row, error);
   }
 
+  /** What a decoder of the user's makes of it is the user's to type. */
   #key(row: number): string | undefined {
     const { bytes, keyStart, keyEnd } = this.#batch;
     const start = keyStart?.[this.#from + row] ?? -1;
-    return start < 0 ? undefined : bytes.toString("utf8", start, keyEnd![this.#from + row]);
+    const decoder = this.#keyDecoder;
+    if (start < 0) return decoder?.decodeNull?.() as undefined;
+    const end = keyEnd![this.#from + row]!;
+    return decoder === undefined
+      ? bytes.toString("utf8", start, end)
+      : (settled(decoder.decode(bytes, start, end)) as string);
   }
 
   #headers(row: number): Record<string, string> {
@@ -103,9 +119,12 @@ export class DerivedOrigin implements Origin {
   }
 
   /** The event time of a row is the last millisecond of its window. */
+  timestamp(row: number): number {
+    return this.#rows[row]!.windowEnd - 1;
+  }
+
   metadata(row: number): RecordMetadata {
-    const timestamp = this.#rows[row]!.windowEnd - 1;
-    return { key: undefined, headers: {}, timestamp, partition: this.partition, offset: -1 };
+    return { key: undefined, headers: {}, timestamp: this.timestamp(row), partition: this.partition, offset: -1 };
   }
 
   describe(row: number): Described {

@@ -23,24 +23,28 @@ function lines(onError: NonNullable<PipelineOptions["onError"]> = "fail", timest
 
 interface Run {
   rows: Record<string, unknown[]>;
+  /** Event time of each row. */
+  times: Record<string, number[]>;
   stage: SourceStage;
 }
 
 function run(definition: Definition, records: readonly (string | TestRecord)[], watermark: number | null = null): Run {
   const rows: Record<string, unknown[]> = {};
+  const times: Record<string, number[]> = {};
   const stage = new SourceStage({
     topology: describe(definition),
     watermark,
     processingTime: 77,
-    write: (id, written) => {
+    write: (id, written, timeOf) => {
       rows[id] = [...(rows[id] ?? []), ...written];
+      times[id] = [...(times[id] ?? []), ...written.map((_, index) => timeOf(index))];
     },
   });
   stage.begin("file");
   const given = records.map((record) => (typeof record === "string" ? { value: record } : record));
   stage.process(batchOf(given, 100));
   stage.end();
-  return { rows, stage };
+  return { rows, times, stage };
 }
 
 test("runs map, filter and flatMap, and branches, in order", () => {
@@ -62,7 +66,7 @@ function refusing(definition: Definition, records: readonly TestRecord[]): Run {
     topology: describe(definition),
     watermark: 50,
     processingTime: 77,
-    write: (id, written, refused) => {
+    write: (id, written, _, refused) => {
       const isBad = (row: unknown) => row === "bad" || (row as { value?: unknown }).value === "bad";
       for (const [index, row] of written.entries())
         if (isBad(row) && refused) refused(index, new UserCodeError("row-not-json", "no such row"));
@@ -72,7 +76,7 @@ function refusing(definition: Definition, records: readonly TestRecord[]): Run {
   stage.begin("file");
   stage.process(batchOf(records, 100));
   stage.end();
-  return { rows, stage };
+  return { rows, times: {}, stage };
 }
 
 test("rows that a sink refuses follow onError, and are not counted as written", () => {
@@ -282,6 +286,26 @@ test("event time comes from the value, or the source, or the plan", () => {
       (error) => error instanceof UserCodeError && error.code === "invalid-timestamp",
     );
   }
+});
+
+test("a sink is told the event time of each row: of its record, or, for dead letters, of the plan", () => {
+  const definition = lines(rejected, (value) => Number(value.slice(0, 1)))
+    .flatMap((value) => value.split(" "))
+    .keyBy((value) => value)
+    .window(tumbling(5), { late: files.sink({ path: "late" }) })
+    .aggregate({ n: count() })
+    .to(sink, { id: "counts" });
+  const { times, rows } = run(definition, ["9 a b", "x", "3 late"], 5);
+  assert.equal(rows["dead-letter"]?.length, 1);
+  assert.deepEqual(times["dead-letter"], [77]);
+  assert.deepEqual(Object.values({ ...times, "dead-letter": [] }).flat(), [3, 3]);
+  const plain = run(
+    lines("fail", Number)
+      .flatMap((value) => [value, value])
+      .to(sink, { id: "out" }),
+    ["4", "6"],
+  );
+  assert.deepEqual(plain.times.out, [4, 4, 6, 6]);
 });
 
 test("what is no key is an onError of keyBy", () => {

@@ -1,5 +1,5 @@
 import { UserCodeError } from "../errors.ts";
-import type { SourceNode, WindowNode } from "../pipeline/topology.ts";
+import type { Decoder, SourceNode, WindowNode } from "../pipeline/topology.ts";
 import type { RecordBatch } from "../ports/source.ts";
 import { compileChain, type Values } from "./chain.ts";
 import { Combiner } from "./combiner.ts";
@@ -44,7 +44,7 @@ export class SourceStage {
     this.#node = topology.nodes[0] as SourceNode;
     this.counts = newCounts(stage.sinks);
     const write = counting(this.counts.rows, environment.write);
-    this.#failures = new Failures(topology, this.counts, write);
+    this.#failures = new Failures(environment, this.counts, write);
     const windows = topology.nodes.filter((node) => stage.shuffles.includes(node.id)) as WindowNode[];
     this.#combiners = new Map(
       windows.map((node) => [node.id, new Combiner(node, environment, this.counts, this.#failures, write)]),
@@ -78,7 +78,7 @@ export class SourceStage {
   }
 
   #processSlice(batch: RecordBatch, from: number, to: number): void {
-    const origin = new RecordOrigin(this.#partition, batch, from, this.#times);
+    const origin = new RecordOrigin(this.#partition, batch, from, this.#times, this.#node.source.key);
     this.#environment.running?.(this.#node.id, this.#partition, origin.offset(0));
     this.counts.records += to - from;
     const values = this.#decode(batch, from, to, origin);
@@ -101,9 +101,8 @@ export class SourceStage {
           if (errors?.has(record)) throw new UserCodeError("record-refused", errors.get(record)!);
           const start = valueStart[record]!;
           const end = valueEnd[record]!;
-          if (start < 0) throw new UserCodeError("null-value", "the record's value is null");
-          size += end - start;
-          const value = settled(decoder.decode(bytes, start, end));
+          size += start < 0 ? 0 : end - start;
+          const value = start < 0 ? nullOf(decoder) : settled(decoder.decode(bytes, start, end));
           const time = checkedTime(
             timestamp === undefined ? (timestamps?.[record] ?? processingTime) : timestamp(value),
           );
@@ -122,6 +121,13 @@ export class SourceStage {
     if (latest > Number.NEGATIVE_INFINITY) this.maxEventTimes.set(this.#partition, latest);
     return values;
   }
+}
+
+function nullOf(decoder: Decoder<unknown>): unknown {
+  if (decoder.decodeNull !== undefined) return settled(decoder.decodeNull());
+  throw new UserCodeError("null-value", "the record's value is null, which its decoder does not take", {
+    wayOut: "Where a null means something, such as a deletion: value: nullable(…).",
+  });
 }
 
 function sliceEnd({ count, valueStart, valueEnd }: RecordBatch, from: number): number {

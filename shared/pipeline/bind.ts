@@ -1,6 +1,7 @@
 import { UsageError } from "../errors.ts";
 import { didYouMean } from "../options.ts";
 import { Parameter } from "./parameter.ts";
+import { Secret } from "./secret.ts";
 import type { Node, SinkDescription, Topology } from "./topology.ts";
 
 /** All parameters in the options of sources and sinks, each once, in order of appearance. @throws UsageError `parameter-conflict` */
@@ -35,8 +36,9 @@ export function bind(topology: Topology, values: Readonly<Record<string, string>
   const bound = new Map(
     topology.parameters.map((parameter) => [parameter.name, valueFor(topology, parameter, values)]),
   );
+  const copies = new Map<object, unknown>();
   const replace = (options: unknown) =>
-    mapParameters(options, ({ name }) => bound.get(name)) as Record<string, unknown>;
+    mapParameters(options, ({ name }) => bound.get(name), copies) as Record<string, unknown>;
   return {
     ...topology,
     nodes: topology.nodes.map((node) =>
@@ -83,10 +85,23 @@ function optionsOf(part: Node | SinkDescription): unknown {
   return part.kind === "source" ? part.source.options : undefined;
 }
 
-/** A copy of plain data with each parameter replaced; what is neither an array nor a plain object stays. */
-function mapParameters(value: unknown, replace: (parameter: Parameter) => unknown): unknown {
+/**
+ * A copy of plain data with each parameter replaced; functions, expressions and what else is neither an array nor a plain object stay.
+ *
+ * @param copies what was copied before: one object that stands in several places stays one, as a connection that sources and sinks share
+ */
+function mapParameters(
+  value: unknown,
+  replace: (parameter: Parameter) => unknown,
+  copies = new Map<object, unknown>(),
+): unknown {
   if (value instanceof Parameter) return replace(value);
-  if (Array.isArray(value)) return value.map((item) => mapParameters(item, replace));
+  if (value instanceof Secret) return value.bind(replace);
+  if (Array.isArray(value)) return value.map((item) => mapParameters(item, replace, copies));
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapParameters(item, replace)]));
+  if (!copies.has(value)) {
+    const entries = Object.entries(value).map(([key, item]) => [key, mapParameters(item, replace, copies)]);
+    copies.set(value, Object.fromEntries(entries));
+  }
+  return copies.get(value);
 }

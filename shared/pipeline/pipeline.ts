@@ -58,7 +58,7 @@ export class Pipeline implements Definition {
   }
 
   /** Reads a source, as values that its decoder makes. @throws UsageError `several-sources` the second time */
-  from<T>(source: SourceDescription<T>, options?: OperatorOptions): Stream<T> {
+  from<T, K>(source: SourceDescription<T, K>, options?: OperatorOptions): Stream<T, K> {
     const graph = this[graphOf];
     if (graph.nodes.length > 0) {
       throw new UsageError("several-sources", "A pipeline has one source for now, and this one has it already", {
@@ -72,7 +72,7 @@ export class Pipeline implements Definition {
       });
     }
     const id = graph.name("source", options);
-    graph.nodes.push({ id, kind: "source", source: source as SourceDescription<unknown> });
+    graph.nodes.push({ id, kind: "source", source: source as SourceDescription });
     return new Stream(graph, id);
   }
 }

@@ -3,7 +3,7 @@ import { checkFunction } from "./checks.ts";
 import { type DecoderLike, toDecoder } from "./decoders/decoder.ts";
 import { checkDuration, minutes } from "./durations.ts";
 import { type OrParameter, Parameter } from "./parameter.ts";
-import type { SourceDescription } from "./topology.ts";
+import type { Decoder, SourceDescription } from "./topology.ts";
 
 /** What every source takes, of whatever kind it is. */
 export interface SourceOptions<T> {
@@ -21,16 +21,18 @@ export interface SourceOptions<T> {
 export const sourceOptionNames = ["value", "timestamp", "outOfOrder", "idleAfter"] as const;
 
 /** @throws UsageError `invalid-argument` or `invalid-duration` */
-export function describeSource<T>(
+export function describeSource<T, K = string | undefined>(
   kind: string,
   given: SourceOptions<T>,
   options: Readonly<Record<string, unknown>>,
-): SourceDescription<T> {
+  key?: Decoder<K>,
+): SourceDescription<T, K> {
   if (given.timestamp !== undefined) checkFunction(`timestamp of ${kind}.source()`, given.timestamp);
   return {
     kind,
     options,
     value: toDecoder(`value of ${kind}.source()`, given.value),
+    key,
     timestamp: given.timestamp,
     outOfOrderMs: checkDuration(`outOfOrder of ${kind}.source()`, given.outOfOrder ?? 0),
     idleAfterMs: checkDuration(`idleAfter of ${kind}.source()`, given.idleAfter ?? minutes(1)),

@@ -20,10 +20,10 @@ type Flat<T> = { readonly [Name in keyof T]: T[Name] };
 export type WindowRow<K, R> = Flat<{ key: K; windowStart: number; windowEnd: number } & R>;
 
 /**
- * Values of type T in event time. A handle is an immutable value: each method makes another one, so a stream may be used
+ * Values of type T in event time, of records whose keys are an M. A handle is an immutable value: each method makes another one, so a stream may be used
  * several times. Functions must be pure and synchronous: they run again when an epoch is tried again.
  */
-export class Stream<out T> implements Definition {
+export class Stream<out T, out M = string | undefined> implements Definition {
   readonly [graphOf]: Graph;
   readonly #node: string;
 
@@ -32,25 +32,28 @@ export class Stream<out T> implements Definition {
     this.#node = node;
   }
 
-  map<R>(apply: (value: T, metadata: RecordMetadata) => R, options?: OperatorOptions): Stream<R> {
+  map<R>(apply: (value: T, metadata: RecordMetadata<M>) => R, options?: OperatorOptions): Stream<R, M> {
     return this.#then("map", apply, options);
   }
 
   /** Keeps what `apply` is true for. A type guard narrows the stream's type. */
-  filter<S extends T>(apply: (value: T, metadata: RecordMetadata) => value is S, options?: OperatorOptions): Stream<S>;
-  filter(apply: (value: T, metadata: RecordMetadata) => boolean, options?: OperatorOptions): Stream<T>;
-  filter(apply: (value: T, metadata: RecordMetadata) => boolean, options?: OperatorOptions): Stream<T> {
+  filter<S extends T>(
+    apply: (value: T, metadata: RecordMetadata<M>) => value is S,
+    options?: OperatorOptions,
+  ): Stream<S, M>;
+  filter(apply: (value: T, metadata: RecordMetadata<M>) => boolean, options?: OperatorOptions): Stream<T, M>;
+  filter(apply: (value: T, metadata: RecordMetadata<M>) => boolean, options?: OperatorOptions): Stream<T, M> {
     return this.#then("filter", apply, options);
   }
 
   /** Each value becomes any number of values. */
-  flatMap<R>(apply: (value: T, metadata: RecordMetadata) => Iterable<R>, options?: OperatorOptions): Stream<R> {
+  flatMap<R>(apply: (value: T, metadata: RecordMetadata<M>) => Iterable<R>, options?: OperatorOptions): Stream<R, M> {
     return this.#then("flatMap", apply, options);
   }
 
   /** Groups by a key: a string, a finite number, a boolean, a bigint, or a tuple of them. */
   keyBy<const K extends Key>(
-    apply: (value: T, metadata: RecordMetadata) => K,
+    apply: (value: T, metadata: RecordMetadata<M>) => K,
     options?: OperatorOptions,
   ): KeyedStream<K, T> {
     checkFunction(".keyBy()", apply);
@@ -70,7 +73,7 @@ export class Stream<out T> implements Definition {
     return this;
   }
 
-  #then<R>(kind: "map" | "filter" | "flatMap", apply: unknown, options?: OperatorOptions): Stream<R> {
+  #then<R>(kind: "map" | "filter" | "flatMap", apply: unknown, options?: OperatorOptions): Stream<R, M> {
     checkFunction(`.${kind}()`, apply);
     const graph = this[graphOf];
     const id = graph.name(kind, options);
@@ -115,7 +118,9 @@ export class WindowedStream<out K extends Key, out T> implements Definition {
    * One row per key and window when the watermark passes the window's end, and another, which takes its place, in each later epoch that
    * changes it within the allowed lateness. Names become columns; `key`, `windowStart` and `windowEnd` are taken.
    */
-  aggregate<R>(aggregates: { readonly [Name in keyof R]: Aggregate<T, unknown, R[Name]> }): Stream<WindowRow<K, R>> {
+  aggregate<R>(
+    aggregates: { readonly [Name in keyof R]: Aggregate<T, unknown, R[Name]> },
+  ): Stream<WindowRow<K, R>, undefined> {
     checkAggregates(aggregates);
     const graph = this[graphOf];
     const { late, allowedLateness: allowedLatenessMs = 0, ...named } = this.#options;

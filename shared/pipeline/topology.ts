@@ -6,9 +6,9 @@ export type KeyPart = string | number | boolean | bigint;
 export type Key = KeyPart | readonly KeyPart[];
 
 /** What a user's function sees beside a value. For a row that an aggregate made, `partition` is "" and `offset` -1. */
-export interface RecordMetadata {
-  /** Text of the record's key, where the source has keys. */
-  readonly key: string | undefined;
+export interface RecordMetadata<K = string | undefined> {
+  /** The record's key, as the source's `key` decodes it: a text by default; undefined where there is none. */
+  readonly key: K;
   readonly headers: Readonly<Record<string, string>>;
   /** Event time, epoch milliseconds. */
   readonly timestamp: number;
@@ -21,13 +21,23 @@ export interface Decoder<T> {
   /** For `explain`: "text", "json", "pattern", … */
   readonly name: string;
   decode(bytes: Buffer, start: number, end: number): T;
+  /** What a null is; without it a null does not decode. */
+  decodeNull?(): T;
+}
+
+/** Turns a row into the bytes of a record's value; null is a tombstone. Throws what is wrong with the row. Must be a pure function. */
+export interface Encoder<in T = never> {
+  readonly name: string;
+  encode(row: T): string | Uint8Array | null;
 }
 
 /** A source as data. `kind` picks the adapter in the composition root. Option values may be parameters. */
-export interface SourceDescription<T = unknown> {
+export interface SourceDescription<T = unknown, K = unknown> {
   readonly kind: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly value: Decoder<T>;
+  /** Decodes keys, where functions ask for them; absent: as text. */
+  readonly key: Decoder<K> | undefined;
   /** Event time of a value, epoch milliseconds. Without it the source's own, and if it has none the plan's processing time. */
   readonly timestamp: ((value: T) => number) | undefined;
   /** Milliseconds by which records may be out of order within a partition. */
@@ -69,22 +79,22 @@ export interface SourceNode extends NodeBase {
 export interface MapNode extends NodeBase {
   readonly kind: "map";
   readonly input: string;
-  readonly apply: (value: never, metadata: RecordMetadata) => unknown;
+  readonly apply: (value: never, metadata: RecordMetadata<never>) => unknown;
 }
 export interface FilterNode extends NodeBase {
   readonly kind: "filter";
   readonly input: string;
-  readonly apply: (value: never, metadata: RecordMetadata) => unknown;
+  readonly apply: (value: never, metadata: RecordMetadata<never>) => unknown;
 }
 export interface FlatMapNode extends NodeBase {
   readonly kind: "flatMap";
   readonly input: string;
-  readonly apply: (value: never, metadata: RecordMetadata) => Iterable<unknown>;
+  readonly apply: (value: never, metadata: RecordMetadata<never>) => Iterable<unknown>;
 }
 export interface KeyByNode extends NodeBase {
   readonly kind: "keyBy";
   readonly input: string;
-  readonly apply: (value: never, metadata: RecordMetadata) => Key;
+  readonly apply: (value: never, metadata: RecordMetadata<never>) => Key;
 }
 /** A keyed, windowed aggregation. It reads in one stage (combining before the shuffle), and lives in the next. */
 export interface WindowNode extends NodeBase {

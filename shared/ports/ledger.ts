@@ -88,8 +88,12 @@ export interface Ledger {
   commitUnit(epoch: number, sink: string, key: string): Promise<"committed" | "gone">;
   /** HEAD.committed epoch-1 → epoch, only if all `unitCount` units are committed or abandoned (I4). Idempotent. */
   commit(epoch: number, now: number): Promise<"committed" | "incomplete" | "out-of-order">;
+  /** Notes why a commit failed, for people; changes nothing unless the epoch is decided and not committed. */
+  failCommit(epoch: number, failure: { sink: string; error: ErrorDescription; now: number }): Promise<void>;
   /** prepared → abandoned, by the user's word: what the unit holds is lost. */
   abandonUnit(epoch: number, sink: string, key: string): Promise<"abandoned" | "committed" | "gone">;
+  /** abandoned → committed: its sink has found that it was visible already, and so nothing is lost. */
+  recoverUnit(epoch: number, sink: string, key: string): Promise<"committed" | "gone">;
 
   // ---- status
   /**
@@ -140,7 +144,8 @@ export interface Ledger {
   }): Promise<"decided" | "changed">;
   /**
    * Deletes rows that nobody needs: acks of attempts below the current or decided one, acks and units of committed epochs below
-   * `detailsFrom`, and epochs that are dropped and unpinned below `epochsFrom` (so `detailsFrom >= epochsFrom`). Returns how many rows went.
+   * `detailsFrom`, and epochs that are dropped and unpinned below `epochsFrom` (so `detailsFrom >= epochsFrom`). Abandoned units stay, with their epochs:
+   * what comes after them is told by them (protocol §9, `previous`). Returns how many rows went.
    */
   trim(keep: { detailsFrom: number; epochsFrom: number }): Promise<number>;
   close(): Promise<void>;

@@ -11,6 +11,8 @@ export interface SinkContext {
   readonly stage: number;
   readonly task: number;
   readonly nonce: string;
+  /** The plan's, epoch milliseconds: for targets that judge a row by the clock, which would judge it otherwise at the next attempt (I6). */
+  readonly processingTime?: number;
 }
 
 /** Rows for a sink, in order. */
@@ -19,13 +21,17 @@ export type RowBatch<T = unknown> = readonly T[];
 /** Takes a row that the sink cannot encode, by its place in the batch: it follows the pipeline's `onError` (protocol §4). */
 export type RefusedRow = (index: number, error: UserCodeError) => void;
 
+/** Event time of a row of the batch, epoch milliseconds; of an aggregate's row, the last millisecond of its window. */
+export type TimeOfRow = (index: number) => number;
+
 /** One task's output to one sink in one epoch, not visible to any reader. */
 export interface Transaction<T = unknown> {
   /**
    * Takes the rows; they may be encoded at once, and written later. A row that cannot be encoded goes to `refused`, and the others are written; without
    * it, or if it throws, the transaction is of no more use. Throws `UserCodeError` for such a row where there is no `refused`.
+   * `timeOf` is good only during the call; the engine always gives it.
    */
-  write(rows: RowBatch<T>, refused?: RefusedRow): void;
+  write(rows: RowBatch<T>, refused?: RefusedRow, timeOf?: TimeOfRow): void;
   /** Resolves when so little is buffered that more may be written. Called between batches, never per row. */
   drained(): Promise<void>;
   /** Gives up before `preCommit`: frees what it holds, and deletes what it has staged. Never throws. */
@@ -52,6 +58,32 @@ export interface UnitDecision {
   previous(key: string): number | null;
 }
 
+/**
+ * What a sink may ask the ledger while it commits, about its own unit key. Every read is strongly consistent; what is read before zombies are fenced may
+ * be out of date by the time that it is used.
+ */
+export interface CommitLedger {
+  /** The key's unit in a decided epoch; undefined: none, or collected since, which for a zombie means done. */
+  unit(
+    epoch: number,
+  ): Promise<{ readonly status: "prepared" | "committed" | "abandoned"; readonly unit: Json } | undefined>;
+  /** When the epoch was decided, epoch milliseconds; undefined: it is not, or its row is collected. */
+  decidedAt(epoch: number): Promise<number | undefined>;
+  /** HEAD.committed: the last epoch whose output all is visible. */
+  committed(): Promise<number>;
+}
+
+/** A unit to make visible. */
+export interface CommitContext<Unit extends Json = Json> {
+  readonly pipeline: string;
+  readonly uid: string;
+  readonly sink: string;
+  readonly epoch: number;
+  readonly key: string;
+  readonly unit: Unit;
+  readonly ledger: CommitLedger;
+}
+
 /** Which staged things nobody will ever need: attempts of epochs that are settled otherwise. */
 export type Garbage = (name: { epoch: number; attempt: number }) => boolean;
 
@@ -71,14 +103,12 @@ export interface TwoPhaseCommitSink<T = unknown, Prepared extends Json = Json, U
   /** Pure; run by Decide. Default: one unit a task, keyed `stage-task`. */
   units?(prepared: readonly PreparedTask<Prepared>[], decision: UnitDecision): CommitUnit<Unit>[];
   /** Makes the unit visible. Idempotent, also against a delayed zombie; `LossError` if it can never succeed. */
-  commit(context: {
-    pipeline: string;
-    uid: string;
-    sink: string;
-    epoch: number;
-    key: string;
-    unit: Unit;
-  }): Promise<void>;
+  commit(context: CommitContext<Unit>): Promise<void>;
+  /**
+   * The unit's row is marked as abandoned, by the user's word. Makes sure that no committer which is still under way can make it visible from here on, and
+   * says whether one already has. Default: it was not.
+   */
+  abandon?(context: CommitContext<Unit>): Promise<"committed" | "lost">;
   /** Ends a transaction whose attempt is fenced. Idempotent. */
   abort(prepared: Prepared): Promise<void>;
   /** All units of this sink and epoch are committed; called only for epochs with units. Idempotent. */

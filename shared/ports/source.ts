@@ -42,6 +42,8 @@ export interface PartitionStatus {
   readonly identity: Json;
   /** Where a partition that the ledger does not know yet starts. */
   readonly start: number;
+  /** The start is true at this moment only ("latest"): Plan makes an epoch at once, even of empty ranges, so that the ledger remembers it. */
+  readonly momentary?: true;
   /** Readable up to here, exclusive: a file's last complete line, a topic's last stable offset. */
   readonly end: number;
   /** Written up to here: more will become readable without a new event (an open Kafka transaction). At least `end`. */
@@ -67,6 +69,8 @@ export interface CutLimit {
  * Throws `InfrastructureError` for what may work again later. All errors name partition and, where it has one, file and line.
  */
 export interface Source {
+  /** What an offset counts, for people. */
+  readonly offsets: "bytes" | "records";
   /**
    * All partitions: the known ones, and new ones; with identities as they are now (a file has grown, or was renamed), for the ledger to keep.
    * `LossError` if a known one is gone, shrank or was replaced before it was read to its end. One that was read to its end and is gone is still returned, with `end` equal to its position.

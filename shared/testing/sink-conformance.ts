@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { LossError, UserCodeError } from "../errors.ts";
-import { owner, perform, performEpoch, SinkEpoch, type SinkUnderTest } from "./sink-scenario.ts";
+import { commitLedger, owner, perform, performEpoch, SinkEpoch, type SinkUnderTest } from "./sink-scenario.ts";
 
 export type { SinkUnderTest } from "./sink-scenario.ts";
 
@@ -207,7 +207,7 @@ function refusals<T>(check: Check<T>): void {
       const handle = (await sink.preCommit(transaction))!;
       const decision = { epoch: 1, token: "token", previous: () => null };
       const units = sink.units?.([{ stage: 0, task: 0, handle }], decision) ?? [{ key: "0-0", unit: handle }];
-      for (const unit of units) await sink.commit({ ...owner, epoch: 1, ...unit });
+      for (const unit of units) await sink.commit({ ...owner, epoch: 1, ...unit, ledger: commitLedger(1, unit) });
       await sink.seal?.({ ...owner, epoch: 1, units });
       assert.deepEqual(await target.read(), [target.row(1), target.row(2)]);
     },

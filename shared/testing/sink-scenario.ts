@@ -1,5 +1,5 @@
 import type { Json } from "../json.ts";
-import type { CommitUnit, PreparedTask, Transaction, TwoPhaseCommitSink } from "../ports/sink.ts";
+import type { CommitLedger, CommitUnit, PreparedTask, Transaction, TwoPhaseCommitSink } from "../ports/sink.ts";
 
 /** A target of a sink, as the conformance suite needs it. */
 export interface SinkUnderTest<T = unknown> {
@@ -19,6 +19,15 @@ export interface SinkUnderTest<T = unknown> {
 export const owner = { pipeline: "conformance", uid: "ledger-1", sink: "rows" };
 
 type Step = () => Promise<void>;
+
+/** The ledger as a zombie's luck would have it: to it, the epoch's units are never committed, and all others were. */
+export function commitLedger(epoch: number, { unit }: Pick<CommitUnit, "unit">): CommitLedger {
+  return {
+    unit: async (of) => ({ status: of === epoch ? "prepared" : "committed", unit }),
+    decidedAt: async () => Date.now(),
+    committed: async () => epoch - 1,
+  };
+}
 
 const tasks = [0, 1, 2];
 const rowsPerTask = 3;
@@ -72,7 +81,7 @@ export class SinkEpoch<T> {
     const context = { ...owner, epoch: this.#epoch };
     return [
       () => sink.open(owner),
-      ...this.#units.map((unit) => () => sink.commit({ ...context, ...unit })),
+      ...this.#units.map((unit) => () => sink.commit({ ...context, ...unit, ledger: commitLedger(this.#epoch, unit) })),
       async () => await sink.seal?.({ ...context, units: this.#units }),
     ];
   }

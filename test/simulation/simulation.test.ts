@@ -1,6 +1,8 @@
 /** A fixed number of seeds for every change; `npm run simulate` runs as many as one likes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { runCampaign } from "../../shared/testing/simulation/campaign.ts";
 import { faultKinds } from "../../shared/testing/simulation/faults.ts";
 import { describeFailure } from "../../shared/testing/simulation/report.ts";
@@ -8,7 +10,7 @@ import { shrink } from "../../shared/testing/simulation/shrink.ts";
 import { simulate } from "../../shared/testing/simulation/simulate.ts";
 import { subject } from "./subject.ts";
 
-const seeds = 200;
+const seeds = 250;
 
 test("no seed breaks an invariant", async (context) => {
   const campaign = await runCampaign(subject, { firstSeed: 1, goesOn: (runs) => runs < seeds });
@@ -31,4 +33,17 @@ test("without faults nothing goes wrong", async () => {
   assert.equal(outcome.violation, undefined);
   assert.deepEqual(outcome.faults, []);
   assert.ok(outcome.epochs > 0);
+});
+
+test("a run that is over leaves nothing in memory", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage: () => void = runInNewContext("gc");
+  const heapAfter = async (from: number) => {
+    for (let seed = from; seed < from + 30; seed++) await simulate(subject, { seed });
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = await heapAfter(1000);
+  const after = await heapAfter(1030);
+  assert.ok(after - before < 30 * 50_000, `30 runs have left ${after - before} bytes`);
 });

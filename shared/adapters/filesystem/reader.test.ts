@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { LossError, UsageError } from "../../errors.ts";
 import { collect } from "../../testing/collect.ts";
-import { owner } from "../../testing/sink-scenario.ts";
+import { commitLedger, owner } from "../../testing/sink-scenario.ts";
 import { outputLayout } from "./output-layout.ts";
 import { readChunks, readManifests, readRows } from "./reader.ts";
 import { rollManifests, sealEpoch } from "./seal.ts";
@@ -28,7 +28,7 @@ async function write(path: string, epoch: number, tasks: readonly (readonly unkn
     const unit = await sink.preCommit(transaction);
     if (unit !== undefined) units.push({ key: `1-${task}`, unit });
   }
-  for (const unit of units) await sink.commit({ ...owner, epoch, ...unit });
+  for (const unit of units) await sink.commit({ ...owner, epoch, ...unit, ledger: commitLedger(epoch, unit) });
   if (sealed) await sink.seal?.({ ...owner, epoch, units: units.reverse() });
 }
 

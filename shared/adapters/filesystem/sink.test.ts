@@ -7,7 +7,14 @@ import { type TestContext, test } from "node:test";
 import { InfrastructureError, LossError, UsageError } from "../../errors.ts";
 import { collect } from "../../testing/collect.ts";
 import { sinkConformance } from "../../testing/sink-conformance.ts";
-import { owner, perform, performEpoch, SinkEpoch, type SinkUnderTest } from "../../testing/sink-scenario.ts";
+import {
+  commitLedger,
+  owner,
+  perform,
+  performEpoch,
+  SinkEpoch,
+  type SinkUnderTest,
+} from "../../testing/sink-scenario.ts";
 import type { NamingSystem } from "./durable.ts";
 import { readRows } from "./reader.ts";
 import { createFilesSink } from "./sink.ts";
@@ -91,7 +98,7 @@ test("bigints become text", async (context) => {
   const transaction = await sink.begin({ ...owner, epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "nonce1" });
   transaction.write([{ key: 12345678901234567890n, pair: ["1", 1n] }, { key: 1 }, -5n]);
   const unit = { key: "0-0", unit: (await sink.preCommit(transaction))! };
-  await sink.commit({ ...owner, epoch: 1, ...unit });
+  await sink.commit({ ...owner, epoch: 1, ...unit, ledger: commitLedger(1, unit) });
   await sink.seal?.({ ...owner, epoch: 1, units: [unit] });
   const rows = await collect(readRows(path));
   assert.deepEqual(rows, ['{"key":"12345678901234567890","pair":["1","1"]}', '{"key":1}', '"-5"']);
@@ -123,7 +130,7 @@ test("a large transaction is written as it goes", async (context) => {
   const unit = await sink.preCommit(transaction);
   assert.ok(unit);
   const context1 = { ...owner, epoch: 1 };
-  await sink.commit({ ...context1, key: "0-0", unit });
+  await sink.commit({ ...context1, key: "0-0", unit, ledger: commitLedger(1, { unit }) });
   await sink.seal?.({ ...context1, units: [{ key: "0-0", unit }] });
   assert.deepEqual(await out.read(), Array.from({ length: 10 }, () => rows).flat());
 });
@@ -182,11 +189,14 @@ test("a handle that the sink did not make is refused", async (context) => {
     { ...handle, staged: handle.staged.replace("ledger-1", "ledger-2") },
   ];
   for (const unit of wrong) {
-    await assert.rejects(sink.commit({ ...owner, epoch: 2, key: "0-0", unit: unit as never }), {
-      code: "handle-invalid",
-    });
+    await assert.rejects(
+      sink.commit({ ...owner, epoch: 2, key: "0-0", unit: unit as never, ledger: commitLedger(2, { unit }) }),
+      {
+        code: "handle-invalid",
+      },
+    );
   }
-  const later = { ...owner, epoch: 3, key: "0-0", unit: handle as never };
+  const later = { ...owner, epoch: 3, key: "0-0", unit: handle as never, ledger: commitLedger(3, { unit: handle }) };
   await assert.rejects(sink.commit(later), { code: "handle-invalid" });
   for (const unit of wrong.slice(0, 3)) await assert.rejects(sink.abort(unit as never), { code: "handle-invalid" });
   assert.ok((await readdir(join(out.path, ".."))).includes("victim"));

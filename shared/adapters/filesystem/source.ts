@@ -47,6 +47,7 @@ export function createFilesSource(
 }
 
 class FilesSource implements Source {
+  readonly offsets = "bytes";
   readonly #locator: Locator;
   readonly #folder: InputFolder;
   readonly #bounded: boolean;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { UserCodeError } from "../../errors.ts";
+import { toJsonText } from "../../json-text.ts";
 import type { RefusedRow, RowBatch, SinkContext, Transaction } from "../../ports/sink.ts";
 import { makeFolder, remove } from "./durable.ts";
 import { fileSystemError } from "./errors.ts";
@@ -78,7 +79,7 @@ export class StagedFile implements Transaction {
     let text: string | undefined;
     let cause: unknown;
     try {
-      text = toJson(row);
+      text = toJsonText(row);
     } catch (error) {
       cause = error;
     }
@@ -133,18 +134,5 @@ export class StagedFile implements Transaction {
     } catch (error) {
       throw fileSystemError(error, `write rows of sink ${this.#context.sink}`, this.#layout.root);
     }
-  }
-}
-
-/**
- * JSON has no bigints, and keys may be some: they become text, as 64-bit integers do in protobuf's mapping to JSON. This is tried second, since a replacer
- * makes every row slow.
- */
-function toJson(row: unknown): string | undefined {
-  try {
-    return JSON.stringify(row);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return JSON.stringify(row, (_, value) => (typeof value === "bigint" ? String(value) : value));
   }
 }

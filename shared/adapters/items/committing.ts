@@ -1,5 +1,6 @@
 import type { DecidedEpoch, Unit } from "../../epoch/epoch.ts";
 import { invariant } from "../../invariant.ts";
+import type { Ledger } from "../../ports/ledger.ts";
 import { isDecided, isNextToCommit, isSettled } from "./conditions.ts";
 import type { ItemReader, Items } from "./item-store.ts";
 import { epochKey, existing, headKey, type UnitItem, unitKey, unitsPrefix } from "./layout.ts";
@@ -32,6 +33,25 @@ export function abandonUnit(
   if (found.unit.status !== "prepared") return found.unit.status;
   items.update(unitKey(found.row, found.unit), { ...found.unit, status: "abandoned" });
   return "abandoned";
+}
+
+export function recoverUnit(items: Items, epoch: number, sink: string, key: string): "committed" | "gone" {
+  const found = unitOf(items, epoch, sink, key);
+  if (!found || found.unit.status === "prepared") return "gone";
+  if (found.unit.status === "abandoned")
+    items.update(unitKey(found.row, found.unit), { ...found.unit, status: "committed" });
+  return "committed";
+}
+
+export function failCommit(
+  items: Items,
+  epoch: number,
+  { sink, error, now }: Parameters<Ledger["failCommit"]>[1],
+): void {
+  const row = items.get(epochKey(epoch));
+  if (!isDecided(row) || row.committedAt !== null) return;
+  const { count = 0, since = now } = row.commitFailure ?? {};
+  items.update(epochKey(epoch), { ...row, commitFailure: { sink, error, count: count + 1, since, at: now } });
 }
 
 /** HEAD.committed n-1 → n (I4). */

@@ -37,7 +37,7 @@ export function decide(items: Items, id: EpochId, { decision, units, ackCount }:
   return "decided";
 }
 
-const decidedNow = { status: "decided", committedAt: null, dropped: false, pins: [] } as const;
+const decidedNow = { status: "decided", commitFailure: null, committedAt: null, dropped: false, pins: [] } as const;
 
 /**
  * One more epoch, decided from any undecided row as its next attempt, whose plan it replaces (the one exception in I1). It has no output, so it

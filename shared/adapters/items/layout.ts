@@ -21,6 +21,9 @@ export const epochKey = (epoch: number): Key<EpochRow> => `EPOCH#${number(epoch)
 const epochKeyLength = epochKey(0).length;
 export const isEpochKey = (key: string): boolean => key.length === epochKeyLength;
 
+/** Of the epoch that an item is part of. */
+export const epochKeyIn = (key: string): Key<EpochRow> => key.slice(0, epochKeyLength) as Key<EpochRow>;
+
 /** Acks and units of all attempts of an epoch. */
 export const detailsPrefix = (epoch: number): string => `${epochKey(epoch)}#`;
 /** Acks and units of one attempt. */
@@ -35,6 +38,8 @@ export const unitsPrefix = (id: EpochId, sink?: string): Prefix<UnitItem> =>
   `${attemptPrefix(id)}UNIT#${sink === undefined ? "" : `${name(sink)}#`}` as Prefix<UnitItem>;
 export const unitKey = (id: EpochId, { sink, key }: Pick<Unit, "sink" | "key">): Key<UnitItem> =>
   `${unitsPrefix(id, sink)}${name(key)}` as Key<UnitItem>;
+
+export const isUnitKey = (key: string): key is Key<UnitItem> => key.includes("#UNIT#");
 
 /** HEAD and WAKE are made together, by `open`, and never go: whoever misses one has lost its ledger (I8). */
 export function existing<T>(items: ItemReader, key: Key<T>): T {

@@ -1,7 +1,7 @@
 import type { EpochRow } from "../../epoch/epoch.ts";
 import type { Ledger } from "../../ports/ledger.ts";
 import { ack, acks, fail, fence } from "./attempts.ts";
-import { abandonUnit, commit, commitUnit, units } from "./committing.ts";
+import { abandonUnit, commit, commitUnit, failCommit, recoverUnit, units } from "./committing.ts";
 import { grant, handOver, increment, open, release, setStatus, spend, stop } from "./coordination.ts";
 import { decide, restore } from "./deciding.ts";
 import type { ItemReader, ItemStore, Key } from "./item-store.ts";
@@ -35,6 +35,10 @@ export class ItemLedger implements Ledger {
     this.#store.write((items) => commitUnit(items, epoch, sink, key));
   readonly abandonUnit: Ledger["abandonUnit"] = async (epoch, sink, key) =>
     this.#store.write((items) => abandonUnit(items, epoch, sink, key));
+  readonly recoverUnit: Ledger["recoverUnit"] = async (epoch, sink, key) =>
+    this.#store.write((items) => recoverUnit(items, epoch, sink, key));
+  readonly failCommit: Ledger["failCommit"] = async (epoch, failure) =>
+    this.#store.write((items) => failCommit(items, epoch, failure));
   readonly commit: Ledger["commit"] = async (epoch, now) => this.#store.write((items) => commit(items, epoch, now));
 
   readonly stop: Ledger["stop"] = async (error, by) => this.#store.write((items) => stop(items, error, by));

@@ -4,7 +4,16 @@ import { invariant } from "../../invariant.ts";
 import type { Ledger } from "../../ports/ledger.ts";
 import { isDecided, isForgotten, isHeld } from "./conditions.ts";
 import type { Items, Key } from "./item-store.ts";
-import { attemptPrefix, detailsPrefix, epochKey, existing, headKey, isEpochKey } from "./layout.ts";
+import {
+  attemptPrefix,
+  detailsPrefix,
+  epochKey,
+  epochKeyIn,
+  existing,
+  headKey,
+  isEpochKey,
+  isUnitKey,
+} from "./layout.ts";
 
 /** A dropped checkpoint can no longer be pinned, and a pinned one not dropped: one of the two loses. */
 export function drop(items: Items, epoch: number): "dropped" | "pinned" | "missing" {
@@ -41,11 +50,14 @@ export function trim(items: Items, keep: Keep): number {
   return unwanted.length;
 }
 
-/** Of committed epochs: all acks and units, and the epochs whose checkpoint nobody holds. Walks the rows that are there, since most went long ago. */
+/** Of committed epochs: all acks and units but abandoned ones, and the epochs whose checkpoint nobody holds. Walks the rows that are there, since most went long ago. */
 function settledRows(items: Items, below: number, { epochsFrom }: Keep): string[] {
   const isHeldKey = (key: Key<EpochRow>): boolean =>
     key >= epochKey(Math.max(0, epochsFrom)) || !isForgotten(items.get(key));
-  return items.keys(epochKey(0), epochKey(below)).filter((key) => !isEpochKey(key) || !isHeldKey(key));
+  const keys = items.keys(epochKey(0), epochKey(below));
+  const abandoned = keys.filter(isUnitKey).filter((key) => items.get(key)?.status === "abandoned");
+  const kept = new Set<string>([...abandoned, ...abandoned.map(epochKeyIn)]);
+  return keys.filter((key) => !kept.has(key) && !(isEpochKey(key) && isHeldKey(key)));
 }
 
 /** Of all others: acks of attempts below the current or decided one. */

@@ -21,7 +21,7 @@ const defaultMaxLineBytes = 16 * 1024 * 1024;
 /** Lines in, rows out, of a disk (protocol §7, §9). Paths are relative to the working directory. */
 export const files = {
   /** Reads lines. @throws UsageError for an option that is unknown or not allowed */
-  source<T>(given: FilesSourceOptions<T>): SourceDescription<T> {
+  source<T>(given: FilesSourceOptions<T>): SourceDescription<T, string | undefined> {
     checkOptions("files.source()", given, ["path", "maxLineBytes", ...sourceOptionNames]);
     const { path, maxLineBytes = defaultMaxLineBytes } = given;
     if (!Number.isSafeInteger(maxLineBytes) || maxLineBytes < 1) {

@@ -1,26 +1,34 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { UsageError } from "../../errors.ts";
-import type { Decoder } from "../topology.ts";
+import { UsageError, UserCodeError } from "../../errors.ts";
+import { toJsonText } from "../../json-text.ts";
+import type { Decoder, Encoder } from "../topology.ts";
 import { decodeText } from "./text.ts";
 import { undecodable } from "./undecodable.ts";
 
 /**
  * Each record is a JSON document. With a schema of any validator that speaks Standard Schema (zod, valibot, arktype, …) the value is the
- * schema's output, else `unknown`. The validator must be synchronous.
+ * schema's output, else `unknown`. The validator must be synchronous. Without a schema it encodes rows for a sink, too; bigints become text.
  *
  * @throws UsageError `invalid-argument` for something else than a schema
  */
-export function json(): Decoder<unknown>;
+export function json(): Decoder<unknown> & Encoder<unknown>;
 export function json<S extends StandardSchemaV1>(schema: S): Decoder<StandardSchemaV1.InferOutput<S>>;
-export function json(schema?: StandardSchemaV1): Decoder<unknown> {
-  if (schema === undefined) return { name: "json", decode: parse };
+export function json(schema?: StandardSchemaV1): Decoder<unknown> & Encoder<unknown> {
+  if (schema === undefined) return { name: "json", decode: parse, encode: stringify };
   if (typeof schema?.["~standard"]?.validate !== "function") {
     throw new UsageError(
       "invalid-argument",
       "json() takes a schema that speaks Standard Schema, of zod, valibot or arktype",
     );
   }
-  return { name: "json", decode: (bytes, start, end) => validate(schema, parse(bytes, start, end)) };
+  const decode = (bytes: Buffer, start: number, end: number) => validate(schema, parse(bytes, start, end));
+  return { name: "json", decode, encode: stringify };
+}
+
+function stringify(row: unknown): string {
+  const text = toJsonText(row);
+  if (text !== undefined) return text;
+  throw new UserCodeError("row-not-json", `JSON has nothing for a row of type ${typeof row}`);
 }
 
 function parse(bytes: Buffer, start: number, end: number): unknown {

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import type { Decoder } from "../topology.ts";
+import { UserCodeError } from "../../errors.ts";
+import type { Decoder, Encoder } from "../topology.ts";
 import { undecodable } from "./undecodable.ts";
 
 /** What decoding puts in place of bytes that are not UTF-8; a text may well hold one of its own. */
@@ -15,9 +16,16 @@ export function decodeText(bytes: Buffer, start: number, end: number): string {
   return text;
 }
 
-const decoder: Decoder<string> = { name: "text", decode: decodeText };
+const format: Decoder<string> & Encoder<string> = {
+  name: "text",
+  decode: decodeText,
+  encode(row) {
+    if (typeof row === "string") return row;
+    throw new UserCodeError("row-not-text", `text() encodes texts, and a row is of type ${typeof row}`);
+  },
+};
 
-/** Each record is a text in UTF-8. */
-export function text(): Decoder<string> {
-  return decoder;
+/** Each record is a text in UTF-8: decodes what a source reads, and encodes what a sink writes. */
+export function text(): Decoder<string> & Encoder<string> {
+  return format;
 }

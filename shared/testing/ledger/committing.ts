@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { begin, committed, decided, planned, refusedBy, unitOf } from "./examples.ts";
+import { begin, committed, decided, failureOf, planned, refusedBy, unitOf } from "./examples.ts";
 import type { Check } from "./harness.ts";
 
 export function committingSuite(check: Check): void {
@@ -69,6 +69,37 @@ export function committingSuite(check: Check): void {
       assert.equal(await ledger.commit(1, 5), "committed");
     },
   );
+
+  check("an abandoned unit that was visible already counts as committed; no other can", async (ledger) => {
+    await begin(ledger);
+    await decided(ledger, 1, { units: [unitOf("0"), unitOf("1")] });
+    assert.equal(await ledger.recoverUnit(1, "out", "0"), "gone");
+    await ledger.abandonUnit(1, "out", "0");
+    for (let times = 0; times < 2; times++) assert.equal(await ledger.recoverUnit(1, "out", "0"), "committed");
+    assert.equal(await ledger.recoverUnit(1, "out", "unknown"), "gone");
+    assert.deepEqual(
+      (await ledger.units(1)).map((one) => one.status),
+      ["committed", "prepared"],
+    );
+  });
+
+  check("why a commit failed is noted while it is not done, and counted", async (ledger) => {
+    await begin(ledger);
+    const { error } = failureOf();
+    const noted = async () => {
+      const row = await ledger.epoch(1);
+      return row?.status === "decided" ? row.commitFailure : undefined;
+    };
+    await ledger.failCommit(1, { sink: "out", error, now: 1 });
+    await decided(ledger, 1);
+    assert.equal(await noted(), null);
+    for (const now of [3, 5]) await ledger.failCommit(1, { sink: "out", error, now });
+    assert.deepEqual(await noted(), { sink: "out", error, count: 2, since: 3, at: 5 });
+    await ledger.commitUnit(1, "out", "0");
+    await ledger.commit(1, 6);
+    await ledger.failCommit(1, { sink: "out", error, now: 7 });
+    assert.equal((await noted())?.count, 2);
+  });
 
   check("the next epoch may be planned and decided while one waits for its commit", async (ledger) => {
     await begin(ledger);

@@ -31,7 +31,7 @@ export function decidingSuite(check: Check): void {
     const decision = await decisionOf(ledger, 1, { units });
     assert.deepEqual(await ledger.units(1), []);
     assert.equal(await ledger.decide(id, { decision, units, ackCount: 1 }), "decided");
-    const fields = { status: "decided", decision, committedAt: null, dropped: false, pins: [] };
+    const fields = { status: "decided", decision, commitFailure: null, committedAt: null, dropped: false, pins: [] };
     assert.deepEqual(await ledger.epoch(1), { ...before, ...fields });
     assert.equal((await ledger.head())?.decided, 1);
     assert.deepEqual(

@@ -3,7 +3,12 @@ import assert from "node:assert/strict";
 import type { Ack, Decision, EpochPlan, Failure, Unit } from "../../epoch/epoch.ts";
 import type { EpochId, Ledger } from "../../ports/ledger.ts";
 
-export const first = { pipeline: "example", uid: "uid1", fingerprint: '{"stages":[]}' };
+export const first = {
+  pipeline: "example",
+  uid: "uid1",
+  fingerprint:
+    '{"format":1,"keyGroups":128,"sources":{"source-1":"files"},"operators":{},"sinks":{"late":"files","out":"files"}}',
+};
 export const attemptPlan = { codeDigest: "code", tasks: [1], fused: true };
 
 export function planOf(epoch: number, change: { from?: number; to?: number; watermark?: number } = {}): EpochPlan {

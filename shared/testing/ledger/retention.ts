@@ -86,6 +86,23 @@ export function retentionSuite(check: Check): void {
     assert.equal(await ledger.commit(1, 9), "committed");
   });
 
+  check("trim keeps abandoned units, with their epochs", async (ledger) => {
+    await begin(ledger);
+    const units = [unitOf("0"), unitOf("1")];
+    await decided(ledger, 1, { units });
+    await ledger.commitUnit(1, "out", "0");
+    await ledger.abandonUnit(1, "out", "1");
+    await ledger.commit(1, 5);
+    for (let epoch = 2; epoch <= 4; epoch++) await committed(ledger, epoch);
+    for (const epoch of [1, 2]) await ledger.drop(epoch);
+    await ledger.trim({ detailsFrom: 4, epochsFrom: 4 });
+    assert.deepEqual(await ledger.units(1), [{ ...units[1], status: "abandoned" }]);
+    assert.deepEqual(
+      (await ledger.epochs({ from: 0, to: 9 })).map((one) => one.epoch),
+      [1, 3, 4],
+    );
+  });
+
   check("I5: trim deletes epochs that are dropped and unpinned, never the one to go on from", async (ledger) => {
     await begin(ledger);
     for (let epoch = 1; epoch <= 5; epoch++) await committed(ledger, epoch);

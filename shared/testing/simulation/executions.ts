@@ -15,7 +15,8 @@ interface Execution {
   endedAt: number;
 }
 
-const never = new Promise<never>(() => {});
+/** Made anew each time: one for all would keep whatever ever waited for it. */
+const never = () => new Promise<never>(() => {});
 /** How long an execution that is over may still be described as running. */
 const describeLagMs = 120_000;
 
@@ -97,7 +98,7 @@ export class SimulatedExecutions {
       try {
         return await result;
       } finally {
-        if (execution.status === "over") await never;
+        if (execution.status === "over") await never();
       }
     };
     return {

@@ -76,7 +76,8 @@ interface Scope {
 
 const isCancelled = (scope: Scope | undefined): boolean =>
   scope !== undefined && (scope.cancelled || isCancelled(scope.within));
-const never = new Promise<never>(() => {});
+/** Made anew each time: one for all would keep whatever ever waited for it. */
+const never = () => new Promise<never>(() => {});
 
 class Execution {
   readonly #context: Json;
@@ -93,7 +94,7 @@ class Execution {
       const state: State | undefined = machine.States[name];
       if (!state) throw new StateError("States.Runtime", `there is no state ${name}`);
       const done = await this.#withRetries(name, state, data, scope);
-      if (isCancelled(scope)) return await never;
+      if (isCancelled(scope)) return await never();
       data = done.data;
       name = done.next;
     }
@@ -112,7 +113,7 @@ class Execution {
         if (retrier && tried < (retrier.MaxAttempts ?? 3)) {
           tries.set(retrier, tried + 1);
           await this.#host.wait((retrier.IntervalSeconds ?? 1) * (retrier.BackoffRate ?? 2) ** tried);
-          if (isCancelled(scope)) return await never;
+          if (isCancelled(scope)) return await never();
           continue;
         }
         const catcher = state.Catch?.find((rule) => matches(rule, error));

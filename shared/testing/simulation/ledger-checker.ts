@@ -210,7 +210,7 @@ export class LedgerChecker {
   }
 
   #decidedRow(before: DecidedEpoch, after: EpochRow): void {
-    const settled = ({ committedAt: _, dropped: __, pins: ___, ...rest }: DecidedEpoch) => rest;
+    const settled = ({ committedAt: _, dropped: __, pins: ___, commitFailure: ____, ...rest }: DecidedEpoch) => rest;
     const isSame = after.status === "decided" && isDeepStrictEqual(settled(before), settled(after));
     this.#must("I1", isSame, `what was decided for epoch ${before.epoch} has changed`);
     if (after.status === "decided" && before.dropped) this.#must("I5", after.dropped, "a dropped checkpoint came back");

@@ -105,6 +105,7 @@ interface LogSourceOptions {
 
 /** The log as a source. */
 export class LogSource implements Source {
+  readonly offsets = "records";
   readonly #log: SimulatedLog;
   readonly #chance: Chance;
   readonly #call: Call;

@@ -151,7 +151,9 @@ export class People {
     const names = [...folders.keys()];
     if (head.committed === head.decided || names.length === 0) return;
     const sink = chance.pick(`abandon ${number} sink`, names);
-    await this.#ask(`abandon ${number}`, ({ ledger }) => abandonSink(ledger, head.committed + 1, sink));
+    await this.#ask(`abandon ${number}`, (engine) =>
+      abandonSink({ ...engine, pipeline: engine.topology.name, target: engine.sink(sink) }, head.committed + 1, sink),
+    );
   }
 
   truncate(): void {

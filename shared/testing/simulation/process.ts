@@ -58,6 +58,7 @@ export function policyOf(chance: Chance): Omit<Policy, "chooseTasks" | "draining
     bounded: chance.of("bounded") < 0.4,
     hold: false,
     intervalMs: 1000,
+    paceMs: chance.of("paced") < 0.3 ? Math.round(chance.magnitude("pace", 1, 5000)) : 0,
     adaptive: chance.of("adaptive") < 0.7,
     records: chance.of("records") < 0.8 ? Math.round(chance.magnitude("records of an epoch", 1, 30)) : null,
     parallelism: 3,

@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { FileSystemObjectStore } from "../shared/adapters/filesystem/object-store.ts";
+import type { Decision } from "../shared/epoch/epoch.ts";
+import { bind } from "../shared/pipeline/bind.ts";
+import type { Source } from "../shared/ports/source.ts";
+import { openLedger, statePaths } from "./compose.ts";
+import { connect } from "./connectors.ts";
+import { loadPipeline } from "./load.ts";
+
+export interface PartitionLag {
+  readonly id: string;
+  /** Everything below is in decided epochs. */
+  readonly position: number;
+  /** Readable up to here, and written up to here: of a topic its last stable offset and its high watermark. */
+  readonly end: number;
+  readonly high: number;
+  /** Largest event time so far - `outOfOrder`, epoch milliseconds; null before the first record. */
+  readonly watermark: number | null;
+}
+
+export interface Lag {
+  readonly partitions: readonly PartitionLag[];
+  /** What an offset counts. */
+  readonly offsets: Source["offsets"];
+  /** The pipeline's own, over all partitions. */
+  readonly watermark: number | null;
+}
+
+/** How far a pipeline is behind its source. Reads both, and changes nothing; a pipeline that was never run is behind by everything. */
+export async function lagOf(
+  module: string | URL,
+  options: { readonly parameters?: Readonly<Record<string, string>>; readonly state?: string } = {},
+): Promise<Lag> {
+  const loaded = await loadPipeline(module);
+  const topology = bind(loaded.topology, options.parameters ?? {});
+  const state = options.state ?? join(".epochflow", topology.name);
+  const objects = new FileSystemObjectStore(statePaths(state).objects);
+  const { source, close } = await connect(topology, { objects, bounded: true });
+  try {
+    const decision = await lastDecision(state);
+    const known = new Map((decision?.partitions ?? []).map((one) => [one.id, one]));
+    const [node] = topology.nodes;
+    const outOfOrderMs = node?.kind === "source" ? node.source.outOfOrderMs : 0;
+    const partitions = (await source.discover([...known.values()])).map(({ id, start, end, high }): PartitionLag => {
+      const maxEventTime = known.get(id)?.maxEventTime ?? null;
+      const watermark = maxEventTime === null ? null : maxEventTime - outOfOrderMs;
+      return { id, position: known.get(id)?.position ?? start, end, high, watermark };
+    });
+    return { partitions, offsets: source.offsets, watermark: decision?.watermark ?? null };
+  } finally {
+    await close();
+  }
+}
+
+async function lastDecision(state: string): Promise<Decision | undefined> {
+  if (!existsSync(statePaths(state).ledger)) return undefined;
+  const ledger = openLedger(state);
+  try {
+    const row = await ledger.epoch((await ledger.head())?.decided ?? 0);
+    return row?.status === "decided" ? row.decision : undefined;
+  } finally {
+    await ledger.close();
+  }
+}
