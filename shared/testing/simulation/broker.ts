@@ -7,7 +7,7 @@ interface Batch {
   readonly transaction: OpenTransaction;
   readonly rows: readonly string[];
 }
-interface Marker {
+export interface Marker {
   readonly value: number;
   readonly metadata: string;
 }
@@ -32,13 +32,17 @@ const refuse = (code: string): never => {
 
 /** How long a transaction may stay open. */
 const transactionTimeoutMs = 900_000;
+/** How long the offset of a group without members is kept. */
+const offsetRetentionMs = 7 * 24 * 3_600_000;
 
 /** As much of Kafka as transactions need: producer ids with epochs, transactions with markers that come later, offsets of groups in transactions. */
 export class Broker {
   readonly #nature: Nature;
   readonly #producers = new Map<string, Producer>();
   readonly #partitions = new Map<string, Batch[]>();
-  readonly #groups = new Map<string, Marker>();
+  readonly #groups = new Map<string, Marker & { readonly at: number }>();
+  /** Of each group: whatever was committed, for checkers. */
+  readonly #everCommitted = new Map<string, Set<number>>();
   readonly #pending = new Map<string, OpenTransaction>();
   /** Transactions that are over: only then is there anything new for a reader. */
   completed = 0;
@@ -100,14 +104,23 @@ export class Broker {
   fetchOffset(group: string): Marker | undefined {
     this.#mayMove("OffsetFetch");
     if (isUnsettled(this.#pending.get(group))) return refuse("UNSTABLE_OFFSET_COMMIT");
-    return this.#groups.get(group);
+    const found = this.#groups.get(group);
+    if (!this.hasExpired(group)) return found;
+    this.#nature.reached("Kafka: an offset has expired");
+    return undefined;
   }
 
-  /** Whether a group's marker for an epoch is there, or certain to come. */
+  /** The group had an offset, and it is too old. */
+  hasExpired(group: string): boolean {
+    const found = this.#groups.get(group);
+    return found !== undefined && this.#nature.scheduler.now - found.at >= offsetRetentionMs;
+  }
+
+  /** Whether a group's marker for an epoch was written, or is certain to be. */
   isCommitted(group: string, epoch: number): boolean {
     const pending = this.#pending.get(group);
     if (pending?.outcome === "prepared to commit" && pending.marker?.value === epoch) return true;
-    return (this.#groups.get(group)?.value ?? 0) >= epoch;
+    return this.#everCommitted.get(group)?.has(epoch) === true;
   }
 
   partitions(): string[] {
@@ -183,7 +196,10 @@ export class Broker {
       if (producer.transaction === transaction) producer.transaction = undefined;
       const { group, marker } = transaction;
       if (group !== undefined && this.#pending.get(group) === transaction) this.#pending.delete(group);
-      if (outcome === "committed" && group !== undefined && marker) this.#groups.set(group, marker);
+      if (outcome === "committed" && group !== undefined && marker) {
+        this.#groups.set(group, { ...marker, at: scheduler.now });
+        this.#everCommitted.set(group, (this.#everCommitted.get(group) ?? new Set()).add(marker.value));
+      }
       this.#nature.afterEffect();
     });
   }

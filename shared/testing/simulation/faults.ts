@@ -29,6 +29,8 @@ export const faultKinds = {
   // ---- clocks
   "clocks differ": 1,
   "clock jumps": 0.1,
+  /** Per run. */
+  "a week passes": 0.3,
   // ---- stores
   "listing misses what is being written": 0.7,
   // ---- the source; per run
@@ -43,6 +45,7 @@ export const faultKinds = {
   "markers are slow": 0.3,
   // ---- people; per run
   "new code": 0.5,
+  "topology changes": 0.2,
   "parallelism changes": 1,
   pause: 0.3,
   "pause while Plan looks": 0.1,

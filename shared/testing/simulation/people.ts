@@ -44,6 +44,8 @@ export class People {
       if (faults.hits("abandon", `abandon ${number}`)) atSomeTime(`abandon ${number}`, () => this.abandon(number));
     }
     this.#watchPlan(appends);
+    if (faults.hits("topology changes", "deployment")) atSomeTime("other topology", () => void this.changeTopology());
+    if (faults.hits("a week passes", "week")) atSomeTime("week", () => this.passWeek());
     if (faults.hits("reset", "reset")) atSomeTime("reset", () => void this.reset("reset"));
     if (faults.hits("log truncated by retention", "log")) atSomeTime("truncation", () => this.truncate());
     if (faults.hits("heartbeat", "rule"))
@@ -51,9 +53,14 @@ export class People {
         scheduler.after(beat * 300 * second, () => this.#world.wake(`heartbeat ${beat}`, null));
   }
 
-  /** The pipeline has stopped since something is really lost: begins anew, as the error's way out says. */
+  /** The pipeline has stopped: does what the error's way out says. */
   async mend(number: number): Promise<void> {
-    await this.reset(`mending ${number}`);
+    const { error, committed } = this.#world.head;
+    const name = `mending ${number}`;
+    if (error?.code === "topology-changed") return await this.#deployOld(1000 + number);
+    if (error?.code !== "unknown-marker" || error.place?.sink === undefined) return await this.reset(name);
+    await this.#giveUp(name, committed + 1, error.place.sink);
+    await this.#resume(`resume after ${name}`);
   }
 
   /** Something happens between Plan's look at the source and what it does then. */
@@ -114,6 +121,29 @@ export class People {
     this.#world.wake(`deployment of version ${version}`, null);
   }
 
+  /** Somebody deploys another pipeline under the same name: it must refuse to touch the state. Later he deploys the old one again. */
+  async changeTopology(): Promise<void> {
+    const { chance, scheduler, functions, foreignCode } = this.#world;
+    const version = 100;
+    foreignCode.add(`code-${version}`);
+    functions.deploy(version);
+    this.#world.wake("deployment of another topology", null);
+    await scheduler.sleep(chance.magnitude("other topology length", 10, 600 * second), "the other topology stays");
+    await this.#deployOld(version + 1);
+  }
+
+  async #deployOld(version: number): Promise<void> {
+    this.#world.functions.deploy(version);
+    await this.#world.scheduler.sleep(5 * second, "the old topology is deployed");
+    await this.#resume(`resume with version ${version}`);
+  }
+
+  /** Nothing answers for so long that Kafka has forgotten the offsets of groups. */
+  passWeek(): void {
+    this.#world.scheduler.leap(7.5 * 24 * 3600 * second);
+    this.#world.wake("a week later", null);
+  }
+
   async pause(number: number): Promise<void> {
     const { chance, scheduler } = this.#world;
     await this.#ask(`pause ${number}`, ({ ledger }) => ledger.setStatus("paused"));
@@ -145,15 +175,22 @@ export class People {
     await this.#resume(`resume after ${name}`);
   }
 
-  /** Of a sink of files: on Kafka, abandoning asks the broker first, which the protocol cannot yet. */
   async abandon(number: number): Promise<void> {
-    const { head, folders, chance } = this.#world;
-    const names = [...folders.keys()];
-    if (head.committed === head.decided || names.length === 0) return;
-    const sink = chance.pick(`abandon ${number} sink`, names);
-    await this.#ask(`abandon ${number}`, (engine) =>
-      abandonSink({ ...engine, pipeline: engine.topology.name, target: engine.sink(sink) }, head.committed + 1, sink),
-    );
+    const { head, chance } = this.#world;
+    if (head.committed === head.decided) return;
+    const epoch = head.committed + 1;
+    const sinks = [...new Set(this.#world.units(epoch).map(({ sink }) => sink))];
+    if (sinks.length > 0) await this.#giveUp(`abandon ${number}`, epoch, chance.pick(`abandon ${number} sink`, sinks));
+  }
+
+  async #giveUp(name: string, epoch: number, sink: string): Promise<void> {
+    const { readers } = this.#world;
+    const units = this.#world.units(epoch).filter((unit) => unit.sink === sink);
+    const place = (engine: Engine) => ({ ...engine, pipeline: engine.topology.name, target: engine.sink(sink) });
+    await this.#ask(name, async (engine) => {
+      const { lost } = await abandonSink(place(engine), epoch, sink);
+      readers.lost(epoch, sink, units, lost);
+    });
   }
 
   truncate(): void {

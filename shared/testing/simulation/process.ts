@@ -14,14 +14,15 @@ import type { World } from "./world.ts";
 
 /** What a process works with: the protocol's ports to the services of a world, each call of which is a step. */
 export function composeProcess(world: World, sandbox: Sandbox): Engine {
-  const { topology, uid, log, chance, scheduler, executions } = world;
+  const { uid, log, chance, scheduler, executions } = world;
+  const topology = world.topologyOf(sandbox.codeDigest);
   const call = <T>(method: string, effect: () => T | Promise<T>) => sandbox.call(method, effect);
   const ledger = ledgerOf(world, sandbox);
   const objects = world.store.port(sandbox);
   const sinks = new Map<string, TwoPhaseCommitSink>();
   const makeSink = (id: string) =>
     (world.lanes.has(id)
-      ? new LaneSink(world.broker, objects, ledger, call)
+      ? new LaneSink(world.broker, objects, call, () => sandbox.now())
       : new SimulatedFilesSink(world.folders.get(id)!, call)) as unknown as TwoPhaseCommitSink;
   return {
     topology,
@@ -56,7 +57,7 @@ export function composeProcess(world: World, sandbox: Sandbox): Engine {
 export function policyOf(chance: Chance): Omit<Policy, "chooseTasks" | "draining"> {
   return {
     bounded: chance.of("bounded") < 0.4,
-    hold: false,
+    hold: chance.of("hold") < 0.3,
     intervalMs: 1000,
     paceMs: chance.of("paced") < 0.3 ? Math.round(chance.magnitude("pace", 1, 5000)) : 0,
     adaptive: chance.of("adaptive") < 0.7,

@@ -29,7 +29,8 @@ export interface Memory {
 
 const second = 1000;
 const hour = 3600 * second;
-const never = new Promise<never>(() => {});
+/** Made anew each time: one for all would keep whatever ever waited for it. */
+const never = () => new Promise<never>(() => {});
 
 /** Verbs of the ledger that only read: they cannot conflict. */
 const reads = new Set(["head", "wake", "epoch", "epochs", "acks", "units"].map((verb) => `ledger.${verb}`));
@@ -79,12 +80,12 @@ export class Sandbox {
   /** Takes no time, and cannot fail: sleeping. */
   async sleep(ms: number): Promise<void> {
     await this.#nature.scheduler.sleep(ms, `${this.invocation.name} sleeps`);
-    if (!this.alive) await never;
+    if (!this.alive) await never();
   }
 
   /** A call of a service. `effect` happens at one moment of virtual time, if it happens at all. */
   call<T>(method: string, effect: () => T | Promise<T>): Promise<T> {
-    if (!this.alive) return never;
+    if (!this.alive) return never();
     const { scheduler, chance, faults } = this.#nature;
     const site = `${this.invocation.name} #${++this.invocation.calls} ${method}`;
     const hits = (kind: FaultKind) => faults.hits(kind, site);

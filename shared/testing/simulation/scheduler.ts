@@ -51,6 +51,11 @@ export class Scheduler {
     return new Promise((resolve) => void this.after(delayMs, resolve, label));
   }
 
+  /** So much time passes at once; whatever was due meanwhile is late. */
+  leap(ms: number): void {
+    this.now += ms;
+  }
+
   /** Until nothing is left to happen, or `until` says so after a step. */
   async run(until: () => boolean | Promise<boolean>): Promise<"quiet" | "interrupted"> {
     await drained();

@@ -1,7 +1,8 @@
 import { MemoryLedger } from "../../adapters/memory/ledger.ts";
 import type { Engine } from "../../epoch/engine.ts";
-import type { DecidedEpoch, EpochRow } from "../../epoch/epoch.ts";
+import type { DecidedEpoch, EpochRow, Unit } from "../../epoch/epoch.ts";
 import { executionName } from "../../epoch/names.ts";
+import type { ErrorDescription } from "../../errors.ts";
 import { fingerprint } from "../../pipeline/fingerprint.ts";
 import type { Topology } from "../../pipeline/topology.ts";
 import type { Head, Wake } from "../../ports/ledger.ts";
@@ -11,7 +12,7 @@ import { SimulatedExecutions } from "./executions.ts";
 import { type Fault, type FaultChoice, Faults } from "./faults.ts";
 import { emptyFolder, type Folder } from "./files-sink.ts";
 import { Functions } from "./functions.ts";
-import { LedgerChecker, type Outside, WatchedItems } from "./ledger-checker.ts";
+import { epochKey, LedgerChecker, type Outside, WatchedItems } from "./ledger-checker.ts";
 import { LogSource, SimulatedLog } from "./log.ts";
 import { SimulatedObjects } from "./objects.ts";
 import { OutputReaders } from "./outputs.ts";
@@ -47,6 +48,9 @@ export interface Setup {
 }
 
 const nobody: Memory = { learns: () => {}, forgets: () => {} };
+
+/** Clocks differ, and jump by an hour. */
+const almostADayMs = 21 * 3_600_000;
 
 /** A whole deployment: services, functions, executions, with checkers that look at everything. Nothing in it is real but the protocol. */
 export class World {
@@ -148,6 +152,10 @@ export class World {
     return this.items.all<EpochRow>(/^EPOCH#\d{12}$/);
   }
 
+  units(epoch: number): Unit[] {
+    return this.items.all<Unit>(new RegExp(`^${epochKey(epoch)}#.*#UNIT#`));
+  }
+
   /** An event that wakes is delivered until the trigger has taken it. */
   wake(event: string, over: number | null): void {
     const { scheduler, chance, faults } = this;
@@ -182,6 +190,29 @@ export class World {
 
   engine(sandbox: Sandbox): Engine {
     return composeProcess(this, sandbox);
+  }
+
+  /** Code whose topology is another one, by its digest. */
+  readonly foreignCode = new Set<string>();
+
+  topologyOf(codeDigest: string): Topology {
+    const { topology } = this;
+    return this.foreignCode.has(codeDigest) ? { ...topology, keyGroups: topology.keyGroups + 1 } : topology;
+  }
+
+  /** Whether a pipeline may stop with this error (I8). */
+  #isRealLoss(error: ErrorDescription | null): boolean {
+    if (error?.code === "topology-changed") return this.foreignCode.size > 0;
+    if (error?.code === "unknown-marker") return this.#hasUnknownOutcome();
+    return this.#hasLostRecords();
+  }
+
+  /** The marker of a lane has expired, or never was, and what is to be committed is so old that its own may have expired, too. */
+  #hasUnknownOutcome(): boolean {
+    const epoch = this.head.committed + 1;
+    const row = this.rows().find((one) => one.epoch === epoch);
+    const now = 1_700_000_000_000 + this.scheduler.now;
+    return row?.status === "decided" && now - row.decision.decidedAt > almostADayMs;
   }
 
   /** Evaluates what was decided since the last call. */
@@ -234,7 +265,8 @@ export class World {
       isVisible: (epoch, unit) => this.readers.isVisible(epoch, unit),
       isReadable: (epoch, unit) => this.readers.isReadable(epoch, unit),
       objectExists: (key) => this.store.objects.has(key),
-      hasRealLoss: () => this.#hasLostRecords(),
+      isRealLoss: (error) => this.#isRealLoss(error),
+      isForeign: (codeDigest) => this.foreignCode.has(codeDigest),
       decided: (row) => this.#decided.push(row),
       abandoned: (epoch, unit) => this.readers.abandoned(epoch, unit),
     };
