@@ -11,7 +11,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** What is wrong with the output, if anything. Runs in which input was lost, read again or given up have no answer of this kind. */
 export function judge(world: World): string | undefined {
   const wasRepeated = world.faults.injected.some(({ kind }) =>
-    ["restore", "reset", "abandon", "log truncated by retention"].includes(kind),
+    ["restore", "reset", "abandon", "abandon during a commit", "log truncated by retention"].includes(kind),
   );
   // Somebody may have had to give up what Kafka no longer knew.
   if (wasRepeated || world.states.has("person: mending done")) return undefined;

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import definition from "../../../statemachines/checkpoint.asl.json" with { type: "json" };
 import { runOf } from "../../epoch/names.ts";
 import type { Json } from "../../json.ts";
 import type { FunctionName, Functions } from "./functions.ts";
@@ -6,9 +6,7 @@ import { type Host, interpret, type Machine, StateError } from "./interpreter.ts
 import type { Nature } from "./sandbox.ts";
 
 /** The one definition of the coordinator. */
-export const coordinator: Machine = JSON.parse(
-  readFileSync(new URL("../../../statemachines/checkpoint.asl.json", import.meta.url), "utf8"),
-);
+export const coordinator = definition as Machine;
 
 interface Execution {
   status: "running" | "over";
@@ -58,7 +56,7 @@ export class SimulatedExecutions {
     interpret(coordinator, { Execution: { Name: name } }, {}, host).then(
       () => this.#end(name, execution, "ends"),
       (error: unknown) => {
-        if (!(error instanceof StateError)) this.#nature.violated("code", String(error));
+        this.#mayFail(name, error, host.failed);
         this.#end(name, execution, "fails");
       },
     );
@@ -86,9 +84,17 @@ export class SimulatedExecutions {
     return [...this.#all].map(([name, { status, endedAt }]): Json => [name, status, endedAt]);
   }
 
-  #hostOf(name: string, execution: Execution): Host {
+  /** Every branch of the coordinator catches everything, since it would cancel its sibling; but for what it does last. */
+  #mayFail(name: string, error: unknown, state: string | undefined): void {
+    if (!(error instanceof StateError)) this.#nature.violated("code", String(error));
+    else if (state !== "Start owner")
+      this.#nature.violated("coordinator", `${name} fails: nothing catches ${error.error} of ${state}`);
+  }
+
+  #hostOf(name: string, execution: Execution): Host & { readonly failed: string | undefined } {
     const { scheduler, chance, faults } = this.#nature;
     let steps = 0;
+    let failed: string | undefined;
     const step = () => {
       const site = `${name} step ${++steps}`;
       if (!faults.hits("execution dies", site)) return;
@@ -102,10 +108,16 @@ export class SimulatedExecutions {
       }
     };
     return {
+      get failed() {
+        return failed;
+      },
       task: (state, input, timeoutSeconds) => {
         step();
         const answer = this.#functions.invoke(state as FunctionName, input, timeoutSeconds);
         this.#remember(name, state, input, answer);
+        answer.catch(() => {
+          failed = state;
+        });
         return unlessOver(answer);
       },
       wait: (seconds) => {

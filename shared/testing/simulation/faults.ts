@@ -43,6 +43,7 @@ export const faultKinds = {
   "leader changes": 0.08,
   "transaction times out": 0.05,
   "markers are slow": 0.3,
+  "a week passes during a commit": 0.02,
   // ---- people; per run
   "new code": 0.5,
   "topology changes": 0.2,
@@ -53,6 +54,7 @@ export const faultKinds = {
   "sweep during a restore": 0.6,
   reset: 0.15,
   abandon: 0.15,
+  "abandon during a commit": 0.03,
   "collector sweeps": 0.8,
   heartbeat: 0.4,
 } as const;

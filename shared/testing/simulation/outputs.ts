@@ -40,9 +40,11 @@ export class OutputReaders {
     this.#abandoned.add(`${epoch}/${sink}`).add(`${epoch}/${sink}/${key}`);
   }
 
-  /** A person was told so. */
+  /** A person was told so. What became of it is unknown if its marker is too old to be there. */
   lost(epoch: number, sink: string, units: readonly Unit[], lost: number): void {
-    this.#lost.push({ epoch, sink, units, lost });
+    const { lanes, broker } = this.#place;
+    const isUnknown = units.some(({ key }) => broker.hasExpired(this.#group(sink, key)));
+    if (lanes.has(sink) && !isUnknown) this.#lost.push({ epoch, sink, units, lost });
   }
 
   isVisible(epoch: number, { sink, key, unit }: Unit): boolean {
@@ -84,13 +86,11 @@ export class OutputReaders {
     }
     for (const { epoch, sink, units, lost } of this.#lost) {
       const visible = units.filter((unit) => this.isVisible(epoch, unit)).length;
-      const isUnknown = units.some(({ key }) => broker.hasExpired(this.#group(sink, key)));
-      if (lanes.has(sink) && !isUnknown)
-        this.#must(
-          "I4",
-          visible === units.length - lost,
-          `epoch ${epoch} of ${sink} was told to be lost, and became visible`,
-        );
+      this.#must(
+        "I4",
+        visible === units.length - lost,
+        `epoch ${epoch} of ${sink} was told to be lost, and became visible`,
+      );
     }
     for (const sink of lanes)
       for (const partition of [0, 1, 2]) {

@@ -44,6 +44,7 @@ export class People {
       if (faults.hits("abandon", `abandon ${number}`)) atSomeTime(`abandon ${number}`, () => this.abandon(number));
     }
     this.#watchPlan(appends);
+    this.#watchCommit();
     if (faults.hits("topology changes", "deployment")) atSomeTime("other topology", () => void this.changeTopology());
     if (faults.hits("a week passes", "week")) atSomeTime("week", () => this.passWeek());
     if (faults.hits("reset", "reset")) atSomeTime("reset", () => void this.reset("reset"));
@@ -77,6 +78,19 @@ export class People {
       if (comes) scheduler.after(soon, () => this.append(appends + number));
       if (pauses) scheduler.after(soon, () => this.pause(100 + number));
       return comes || pauses ? sinceMs : 0;
+    };
+  }
+
+  /** Something happens between what a committer does and what he learns of it. */
+  #watchCommit(): void {
+    const { chance, faults, scheduler } = this.#world;
+    let requests = 0;
+    this.#world.onCommit = (request) => {
+      if (!request.startsWith("Commit")) return;
+      const site = `${request} ${++requests}`;
+      const soon = chance.magnitude(site, 0.01, 100);
+      if (faults.hits("abandon during a commit", site)) scheduler.after(soon, () => void this.abandon(100 + requests));
+      if (faults.hits("a week passes during a commit", site)) scheduler.after(soon, () => this.passWeek());
     };
   }
 

@@ -17,12 +17,17 @@ export function composeProcess(world: World, sandbox: Sandbox): Engine {
   const { uid, log, chance, scheduler, executions } = world;
   const topology = world.topologyOf(sandbox.codeDigest);
   const call = <T>(method: string, effect: () => T | Promise<T>) => sandbox.call(method, effect);
+  const callKafka = <T>(method: string, effect: () => T | Promise<T>) =>
+    sandbox.call(method, () => {
+      world.onCommit?.(`${sandbox.invocation.name} ${method}`);
+      return effect();
+    });
   const ledger = ledgerOf(world, sandbox);
   const objects = world.store.port(sandbox);
   const sinks = new Map<string, TwoPhaseCommitSink>();
   const makeSink = (id: string) =>
     (world.lanes.has(id)
-      ? new LaneSink(world.broker, objects, call, () => sandbox.now())
+      ? new LaneSink(world.broker, objects, callKafka, () => sandbox.now())
       : new SimulatedFilesSink(world.folders.get(id)!, call)) as unknown as TwoPhaseCommitSink;
   return {
     topology,

@@ -75,6 +75,8 @@ export class World {
   violation: Violation | undefined;
   /** Called when Plan has looked at the source, the worst moment for something to happen; returns for how many milliseconds Plan knows nothing of it. */
   onDiscover: ((isQuiet: boolean) => number) | undefined;
+  /** Called when a committer has asked Kafka for something, before he knows what came of it. */
+  onCommit: ((site: string) => void) | undefined;
   readonly #checker: LedgerChecker;
   readonly #decided: DecidedEpoch[] = [];
   /** Run that made the last call of `plan`. */

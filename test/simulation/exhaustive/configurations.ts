@@ -7,7 +7,7 @@ import type { Setup as EpochSetup } from "../../model/epoch.ts";
 import { epochTopology, windowTopology } from "./topologies.ts";
 
 /** What a person does once, at any moment. */
-export type Deed = "pause" | "restore" | "abandon" | "sweep";
+export type Deed = "pause" | "restore" | "abandon" | "sweep" | "week";
 
 /** A configuration of the model, as a world for the real code. */
 export interface Configuration {
@@ -78,12 +78,13 @@ function ofEpochs(name: string, setup: Partial<EpochSetup>): Configuration {
       ...(setup.sweeps ? ["sweep" as const] : []),
       ...(setup.restores ? ["restore" as const] : []),
       ...(setup.abandons ? ["abandon" as const] : []),
+      ...(setup.weeks ? ["week" as const] : []),
     ],
   };
 }
 
 /** What the simulator's world does not have, and the model does. */
-const missing = (setup: Partial<EpochSetup>): boolean => Boolean(setup.losses || setup.backups || setup.weeks);
+const missing = (setup: Partial<EpochSetup>): boolean => Boolean(setup.losses || setup.backups);
 
 export const configurations: readonly Configuration[] = [
   ...Object.entries(coordinations).map(([name, bounds]) => ofCoordination(name, bounds)),

@@ -107,6 +107,7 @@ function begin(world: World, people: People, { values, oneByOne, inTransactions,
     restore: () => void people.restore(1),
     abandon: () => void people.abandon(1),
     sweep: () => people.sweep(1),
+    week: () => people.passWeek(),
   };
   for (const deed of deeds) scheduler.step(`a person: ${deed}`, 0, doing[deed], { isLate: true });
 }
@@ -130,7 +131,7 @@ const isRedundant = (kind: FaultKind, site: string): boolean =>
 
 /** Every record that is not silent is a row, once and in order. */
 function judge({ lanes, broker, folders, topology }: World, { values, deeds }: Configuration): string | undefined {
-  if (deeds.includes("restore") || deeds.includes("abandon")) return undefined;
+  if (deeds.includes("restore") || deeds.includes("abandon") || deeds.includes("week")) return undefined;
   const readings = values.map(readingOf).filter(({ silent }) => !silent);
   const expected = readings.map(({ time }) => JSON.stringify({ key: "k", time })).join();
   for (const sink of Object.keys(topology.sinks)) {
