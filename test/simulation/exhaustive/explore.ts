@@ -8,22 +8,31 @@ export interface Exploration {
   /** Distinct states of the world in which something could have been chosen. */
   readonly states: number;
   readonly steps: number;
+  /** In which the runs ended. */
+  readonly ends: ReadonlySet<number>;
   /** Everything within the budget was explored. */
   readonly isComplete: boolean;
+  /** All runs with up to so many preemptions and faults were explored. */
+  readonly deviations: number;
   /** The first run that broke something: none with fewer preemptions and faults does. */
   readonly failing: { readonly schedule: Schedule; readonly run: SmallRun } | undefined;
+}
+
+interface Options {
+  /** Asked after each run: false gives up. */
+  readonly goesOn?: (soFar: { runs: number; states: number; waiting: number }) => boolean;
+  /** False: every run goes to its end, wherever others have been. */
+  readonly isPruned?: boolean;
 }
 
 /**
  * Explores a configuration within a budget: stateless model checking (Godefroid, "Model checking for programming languages using VeriSoft", 1997), which runs
  * the real code again for each schedule, cheapest schedules first. A run ends where its state was seen before with at least as much budget left.
- *
- * @param goesOn asked after each run: false gives up
  */
 export async function explore(
   configuration: Configuration,
   budget: Budget,
-  goesOn: (soFar: { runs: number; states: number; waiting: number }) => boolean,
+  { goesOn = () => true, isPruned = true }: Options = {},
 ): Promise<Exploration> {
   const fingerprint = new Fingerprint();
   const seen = new Seen(budget);
@@ -36,23 +45,26 @@ export async function explore(
     alike.push(schedule);
   };
   let [runs, steps] = [0, 0];
-  for (let cheapest = 0; cheapest < waiting.length; cheapest++)
-    for (let schedule = waiting[cheapest]?.pop(); schedule; schedule = waiting[cheapest]?.pop()) {
+  const ends = new Set<number>();
+  let deviations = -1;
+  const soFar = (isComplete: boolean, failing?: Exploration["failing"]): Exploration => {
+    return { runs, states: seen.states, steps, ends, isComplete, deviations, failing };
+  };
+  for (const alike of waiting) {
+    for (let schedule = alike?.pop(); schedule; schedule = alike?.pop()) {
       const { left } = schedule;
-      const run = await runSmall(configuration, schedule, {
-        fingerprint,
-        offer,
-        isNew: (state) => seen.isNew(state, left),
-      });
+      const isNew = (state: number) => seen.isNew(state, left) || !isPruned;
+      const run = await runSmall(configuration, schedule, { fingerprint, offer, isNew });
       runs++;
       steps += run.steps;
-      const { states } = seen;
-      if (run.violation) return { runs, states, steps, isComplete: false, failing: { schedule, run } };
-      const left_ = waiting.reduce((sum, alike) => sum + (alike?.length ?? 0), 0);
-      if (!goesOn({ runs, states, waiting: left_ }))
-        return { runs, states, steps, isComplete: left_ === 0, failing: undefined };
+      if (run.end !== undefined) ends.add(run.end);
+      if (run.violation) return soFar(false, { schedule, run });
+      const rest = waiting.reduce((sum, one) => sum + (one?.length ?? 0), 0);
+      if (!goesOn({ runs, states: seen.states, waiting: rest })) return soFar(rest === 0);
     }
-  return { runs, states: seen.states, steps, isComplete: true, failing: undefined };
+    deviations++;
+  }
+  return soFar(true);
 }
 
 /** The states that were seen, each with what was left of the budget, as bits. */

@@ -13,6 +13,8 @@ export interface SmallRun {
   readonly violation: Violation | undefined;
   /** It ended where another run had been. */
   readonly isCut: boolean;
+  /** The state of the world at the end; undefined if it was cut. */
+  readonly end: number | undefined;
   readonly steps: number;
   readonly taken: readonly string[];
   readonly timeline: readonly string[];
@@ -75,7 +77,8 @@ export async function runSmall(
     },
   );
   const { violation, scheduler, timeline } = world;
-  return { violation, isCut: agenda.isCut, steps: scheduler.steps, taken: choices.taken, timeline };
+  const end = agenda.isCut ? undefined : fingerprint.of(world, agenda, knowledge);
+  return { violation, isCut: agenda.isCut, end, steps: scheduler.steps, taken: choices.taken, timeline };
 }
 
 /** What happens from outside: records come, and each deed is done once, all of it at any moment. */
