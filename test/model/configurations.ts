@@ -10,7 +10,8 @@ const b = (setup: Partial<B.Setup>, fixes: B.Fix[] = B.allFixes, mutant?: B.Muta
 
 /** By name: what may happen, and how often. True gives the protocol, false its earlier wording. */
 export const protocol: Record<string, (fixed: boolean) => Model<unknown>> = {};
-const forA: Record<string, Partial<A.Bounds>> = {
+/** Of model A. */
+export const coordinations: Readonly<Record<string, Partial<A.Bounds>>> = {
   "A no faults, 3 records": { data: 3 },
   "A crashes": { data: 2, crashes: 2 },
   "A crashes, DescribeExecution lags": { data: 2, crashes: 1, describeLag: true },
@@ -37,7 +38,8 @@ const forA: Record<string, Partial<A.Bounds>> = {
     openTransactions: true,
   },
 };
-const forB: Record<string, Partial<B.Setup>> = {
+/** Of model B. */
+export const epochs: Readonly<Record<string, Partial<B.Setup>>> = {
   "B files, no faults": { files: true, tasks: 2, records: 3 },
   "B files, crash, zombie": { files: true, crashes: 1, zombies: 1 },
   "B files, 2 tasks, duplicate, lost answer": { files: true, records: 1, tasks: 2, duplicates: 1, lostAnswers: 1 },
@@ -66,8 +68,9 @@ const forB: Record<string, Partial<B.Setup>> = {
   "B collector, lane, zombie": { lane: true, sweeps: 1, zombies: 1 },
   "B collector, lane, overlap, crash": { lane: true, overlap: true, sweeps: 1, crashes: 1 },
 };
-for (const [name, bounds] of Object.entries(forA)) protocol[name] = (fixed) => a(bounds, fixed ? A.allFixes : []);
-for (const [name, setup] of Object.entries(forB)) protocol[name] = (fixed) => b(setup, fixed ? B.allFixes : []);
+for (const [name, bounds] of Object.entries(coordinations))
+  protocol[name] = (fixed) => a(bounds, fixed ? A.allFixes : []);
+for (const [name, setup] of Object.entries(epochs)) protocol[name] = (fixed) => b(setup, fixed ? B.allFixes : []);
 
 /** The protocol without one of its fixes: each must break. */
 export const without: Record<string, Model<unknown>> = {};

@@ -1,5 +1,5 @@
 /**
- * `npm run simulate:every -- [--worlds N] [--pairs N]`: small worlds, without luck. Every fault that could happen in an undisturbed run happens once, alone; then
+ * `npm run simulate:pairs -- [--worlds N] [--pairs N]`: small worlds, without luck. Every fault that could happen in an undisturbed run happens once, alone; then
  * pairs of them, at random. What the model (test/model) does to the protocol with a budget of one or two faults, on the real code.
  */
 import { parseArgs } from "node:util";

@@ -24,7 +24,9 @@ const collect = "shared/epoch/collect.ts";
 const names = "shared/epoch/names.ts";
 const restore = "shared/epoch/restore.ts";
 const items = "shared/adapters/items";
+const abandon = "shared/epoch/abandon.ts";
 const lane = "shared/testing/simulation/lane-sink.ts";
+const coordinator = "statemachines/checkpoint.asl.json";
 
 const mutant = (name: string, breaks: string, ...patches: Patch[]): Mutant => ({ name, breaks, patches });
 const patch = (file: string, from: string, to: string): Patch => ({ file, from, to });
@@ -311,6 +313,122 @@ export const mutants: readonly Mutant[] = [
       'await this.#call("kafka.commitOffset", () => this.#broker.commitOffset(id, producer, id, mark));',
       "void mark;",
     ),
+  ),
+
+  mutant(
+    "an absent marker is always fine",
+    "a marker that is absent says nothing of an epoch that is old enough for its own to have expired",
+    patch(
+      lane,
+      "return (await age(epoch)) < day && (previous === null || (await age(previous)) > 6 * day);",
+      "return true;",
+    ),
+  ),
+  mutant(
+    "an expired marker is a loss",
+    "a marker expires after a week",
+    patch(lane, "(previous === null || (await age(previous)) > 6 * day)", "previous === null"),
+  ),
+
+  // ---- abandon (I4)
+  mutant(
+    "abandoned without asking the sink",
+    "whoever abandons looks whether the unit is visible already",
+    patch(
+      abandon,
+      'outcome === "abandoned" && target.abandon !== undefined',
+      'outcome === "committed" && target.abandon !== undefined',
+    ),
+  ),
+  mutant(
+    "abandoned without fencing the lane",
+    "a committer that is under way is ended before its marker is looked for",
+    patch(
+      lane,
+      `const id = transactionalId(context);
+    await this.#call("kafka.init", () => this.#broker.initProducerId(id));
+    const marker`,
+      `const id = transactionalId(context);
+    const marker`,
+    ),
+  ),
+  mutant(
+    "the sink is asked before the row is marked",
+    "a committer that begins after the row was marked lets it be",
+    patch(
+      abandon,
+      "for (const unit of units) {",
+      "for (const unit of units) { await target.abandon?.(commitContext(ledger, { pipeline, uid, sink }, epoch, unit));",
+    ),
+    patch(
+      abandon,
+      'outcome === "abandoned" && target.abandon !== undefined',
+      'outcome === "committed" && target.abandon !== undefined',
+    ),
+  ),
+  mutant(
+    "abandoned epochs are not looked through",
+    "`previous` is followed through abandoned epochs",
+    patch(lane, 'if (before?.status !== "abandoned") break;', "if (before) break;"),
+  ),
+
+  // ---- the topology (I8)
+  mutant(
+    "another topology goes on with the state",
+    "state belongs to the topology that made it",
+    patch(plan, "    refuseOtherTopology(engine, head);\n", ""),
+  ),
+
+  // ---- the state machine
+  mutant(
+    "stages run at the same time",
+    "a stage begins when the one before it is done",
+    patch(coordinator, '"MaxConcurrency": 1,', '"MaxConcurrency": 2,'),
+  ),
+  mutant(
+    "an attempt that was not decided is not aborted",
+    "whatever Decide answers but decided leads to Abort",
+    patch(coordinator, '"Default": "Abort"', '"Default": "Decided"'),
+  ),
+  mutant(
+    "a failing Decide is not caught",
+    "a branch that fails would cancel its sibling",
+    patch(
+      coordinator,
+      `"Catch": [{ "ErrorEquals": ["States.ALL"], "ResultPath": "$.failure", "Next": "Abort" }],
+              "Next": "Decided?"`,
+      '"Next": "Decided?"',
+    ),
+  ),
+  mutant(
+    "a failing commit is not caught",
+    "a commit is tried again until it succeeds, and cancels nothing",
+    patch(
+      coordinator,
+      `"Catch": [{ "ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Commit failed" }],
+              "Next": "Seal"`,
+      '"Next": "Seal"',
+    ),
+  ),
+  mutant(
+    "an epoch is not sealed",
+    "HEAD.committed moves on when all units are committed",
+    patch(coordinator, '"Next": "Seal"', '"Next": "Commit failed"'),
+  ),
+  mutant(
+    "an execution ends instead of waiting",
+    "whoever has the lease goes on until he has released it",
+    patch(coordinator, '"SecondsPath": "$.seconds", "Next": "Plan"', '"SecondsPath": "$.seconds", "Next": "Done"'),
+  ),
+  mutant(
+    "an execution ends instead of planning again",
+    "Plan is asked again when something changed while it planned",
+    patch(coordinator, '"StringEquals": "again", "Next": "Plan"', '"StringEquals": "again", "Next": "Done"'),
+  ),
+  mutant(
+    "the owner of the lease is not started",
+    "an execution that has the lease no more starts the one that has it",
+    patch(coordinator, '"Next": "Start owner"', '"Next": "Done"'),
   ),
 
   // ---- retention and restore (I5)

@@ -1,4 +1,5 @@
 import { InfrastructureError } from "../../errors.ts";
+import type { Json } from "../../json.ts";
 import type { Nature } from "./sandbox.ts";
 
 /** Rows of one transaction in one partition. */
@@ -6,7 +7,7 @@ interface Batch {
   readonly transaction: OpenTransaction;
   readonly rows: readonly string[];
 }
-interface Marker {
+export interface Marker {
   readonly value: number;
   readonly metadata: string;
 }
@@ -31,13 +32,17 @@ const refuse = (code: string): never => {
 
 /** How long a transaction may stay open. */
 const transactionTimeoutMs = 900_000;
+/** How long the offset of a group without members is kept. */
+const offsetRetentionMs = 7 * 24 * 3_600_000;
 
 /** As much of Kafka as transactions need: producer ids with epochs, transactions with markers that come later, offsets of groups in transactions. */
 export class Broker {
   readonly #nature: Nature;
   readonly #producers = new Map<string, Producer>();
   readonly #partitions = new Map<string, Batch[]>();
-  readonly #groups = new Map<string, Marker>();
+  readonly #groups = new Map<string, Marker & { readonly at: number }>();
+  /** Of each group: whatever was committed, for checkers. */
+  readonly #everCommitted = new Map<string, Set<number>>();
   readonly #pending = new Map<string, OpenTransaction>();
   /** Transactions that are over: only then is there anything new for a reader. */
   completed = 0;
@@ -99,14 +104,23 @@ export class Broker {
   fetchOffset(group: string): Marker | undefined {
     this.#mayMove("OffsetFetch");
     if (isUnsettled(this.#pending.get(group))) return refuse("UNSTABLE_OFFSET_COMMIT");
-    return this.#groups.get(group);
+    const found = this.#groups.get(group);
+    if (!this.hasExpired(group)) return found;
+    this.#nature.reached("Kafka: an offset has expired");
+    return undefined;
   }
 
-  /** Whether a group's marker for an epoch is there, or certain to come. */
+  /** The group had an offset, and it is too old. */
+  hasExpired(group: string): boolean {
+    const found = this.#groups.get(group);
+    return found !== undefined && this.#nature.scheduler.now - found.at >= offsetRetentionMs;
+  }
+
+  /** Whether a group's marker for an epoch was written, or is certain to be. */
   isCommitted(group: string, epoch: number): boolean {
     const pending = this.#pending.get(group);
     if (pending?.outcome === "prepared to commit" && pending.marker?.value === epoch) return true;
-    return (this.#groups.get(group)?.value ?? 0) >= epoch;
+    return this.#everCommitted.get(group)?.has(epoch) === true;
   }
 
   partitions(): string[] {
@@ -121,6 +135,19 @@ export class Broker {
       .slice(0, open < 0 ? undefined : open)
       .filter(({ transaction }) => transaction.outcome === "committed")
       .flatMap(({ rows }) => rows);
+  }
+
+  state(): Json {
+    const open = (one: OpenTransaction | undefined): Json =>
+      one ? [one.outcome, one.group ?? null, one.marker ? { ...one.marker } : null] : null;
+    return [
+      [...this.#producers].map(([id, one]): Json => [id, one.epoch, [...one.sequences].flat(), open(one.transaction)]),
+      [...this.#partitions].map(
+        ([id, batches]): Json => [id, ...batches.flatMap((one) => [open(one.transaction), ...one.rows])],
+      ),
+      [...this.#groups].map(([id, marker]): Json => [id, { ...marker }]),
+      [...this.#pending].map(([id, one]): Json => [id, open(one)]),
+    ];
   }
 
   #batches(partition: string): Batch[] {
@@ -144,13 +171,15 @@ export class Broker {
     const site = `transaction of ${id} ${epoch} ${++this.#requests}`;
     const { scheduler, chance, faults } = this.#nature;
     const early = faults.hits("transaction times out", site);
-    scheduler.after(early ? chance.magnitude(site, 1, 1000) : transactionTimeoutMs, () => {
+    const timeOut = () => {
       if (producer.transaction !== transaction || transaction.outcome !== "open") return;
       producer.epoch++;
       this.#settle(producer, transaction, "aborted");
       this.#nature.note(`the broker gives up a transaction of ${id}`);
       this.#nature.afterEffect();
-    });
+    };
+    if (early) scheduler.step(site, chance.magnitude(site, 1, 1000), timeOut, { isLate: true });
+    else scheduler.after(transactionTimeoutMs, timeOut, site);
     return transaction;
   }
 
@@ -161,13 +190,16 @@ export class Broker {
     const delay = faults.hits("markers are slow", site)
       ? chance.magnitude(site, 100, 60_000)
       : chance.magnitude(site, 0.1, 10);
-    scheduler.after(delay, () => {
+    scheduler.step(site, delay, () => {
       transaction.outcome = outcome;
       this.completed++;
       if (producer.transaction === transaction) producer.transaction = undefined;
       const { group, marker } = transaction;
       if (group !== undefined && this.#pending.get(group) === transaction) this.#pending.delete(group);
-      if (outcome === "committed" && group !== undefined && marker) this.#groups.set(group, marker);
+      if (outcome === "committed" && group !== undefined && marker) {
+        this.#groups.set(group, { ...marker, at: scheduler.now });
+        this.#everCommitted.set(group, (this.#everCommitted.get(group) ?? new Set()).add(marker.value));
+      }
       this.#nature.afterEffect();
     });
   }

@@ -1,13 +1,12 @@
-import { readFileSync } from "node:fs";
+import definition from "../../../statemachines/checkpoint.asl.json" with { type: "json" };
 import { runOf } from "../../epoch/names.ts";
+import type { Json } from "../../json.ts";
 import type { FunctionName, Functions } from "./functions.ts";
 import { type Host, interpret, type Machine, StateError } from "./interpreter.ts";
 import type { Nature } from "./sandbox.ts";
 
 /** The one definition of the coordinator. */
-export const coordinator: Machine = JSON.parse(
-  readFileSync(new URL("../../../statemachines/checkpoint.asl.json", import.meta.url), "utf8"),
-);
+export const coordinator = definition as Machine;
 
 interface Execution {
   status: "running" | "over";
@@ -57,7 +56,7 @@ export class SimulatedExecutions {
     interpret(coordinator, { Execution: { Name: name } }, {}, host).then(
       () => this.#end(name, execution, "ends"),
       (error: unknown) => {
-        if (!(error instanceof StateError)) this.#nature.violated("code", String(error));
+        this.#mayFail(name, error, host.failed);
         this.#end(name, execution, "fails");
       },
     );
@@ -81,13 +80,25 @@ export class SimulatedExecutions {
     return [...this.#all].flatMap(([name, { status }]) => (status === "running" ? [name] : []));
   }
 
-  #hostOf(name: string, execution: Execution): Host {
+  state(): Json {
+    return [...this.#all].map(([name, { status, endedAt }]): Json => [name, status, endedAt]);
+  }
+
+  /** Every branch of the coordinator catches everything, since it would cancel its sibling; but for what it does last. */
+  #mayFail(name: string, error: unknown, state: string | undefined): void {
+    if (!(error instanceof StateError)) this.#nature.violated("code", String(error));
+    else if (state !== "Start owner")
+      this.#nature.violated("coordinator", `${name} fails: nothing catches ${error.error} of ${state}`);
+  }
+
+  #hostOf(name: string, execution: Execution): Host & { readonly failed: string | undefined } {
     const { scheduler, chance, faults } = this.#nature;
     let steps = 0;
+    let failed: string | undefined;
     const step = () => {
       const site = `${name} step ${++steps}`;
       if (!faults.hits("execution dies", site)) return;
-      scheduler.after(chance.magnitude(site, 1, 10_000), () => this.#end(name, execution, "dies"));
+      scheduler.step(site, chance.magnitude(site, 1, 10_000), () => this.#end(name, execution, "dies"));
     };
     const unlessOver = async <T>(result: Promise<T>): Promise<T> => {
       try {
@@ -97,20 +108,39 @@ export class SimulatedExecutions {
       }
     };
     return {
+      get failed() {
+        return failed;
+      },
       task: (state, input, timeoutSeconds) => {
         step();
-        return unlessOver(this.#functions.invoke(state as FunctionName, input, timeoutSeconds));
+        const answer = this.#functions.invoke(state as FunctionName, input, timeoutSeconds);
+        this.#remember(name, state, input, answer);
+        answer.catch(() => {
+          failed = state;
+        });
+        return unlessOver(answer);
       },
       wait: (seconds) => {
         step();
-        return unlessOver(scheduler.sleep(seconds * 1000));
+        return unlessOver(scheduler.sleep(seconds * 1000, `${name} waits`));
       },
     };
+  }
+
+  /** What an execution is at follows from what its tasks answered since Plan: in any order, but for failures. */
+  #remember(name: string, state: string, input: Json, answer: Promise<Json>): void {
+    const { memory } = this.#nature;
+    if (state === "Plan") memory.forgets(name);
+    answer.then(
+      (given) => memory.learns(name, () => [state, input, given], true),
+      (error: StateError) => memory.learns(name, () => [state, input, error.error, error.message]),
+    );
   }
 
   #end(name: string, execution: Execution, how: "ends" | "fails" | "dies"): void {
     if (execution.status === "over") return;
     execution.status = "over";
+    this.#nature.memory.forgets(name);
     execution.endedAt = this.#nature.scheduler.now;
     this.#nature.note(`execution ${name} ${how}`);
     if (how !== "ends") this.#endedBadly(runOf(this.#pipeline.name, this.#pipeline.uid, name)!, name);

@@ -16,6 +16,7 @@ export const faultKinds = {
   "invocation doubled at once": 0.15,
   "invocation comes again later": 0.15,
   "invocation given up, and goes on": 0.1,
+  "invocation times out, and goes on": 0.05,
   "invocation never begins": 0.1,
   "sandbox lost between invocations": 0.2,
   // ---- executions
@@ -28,6 +29,8 @@ export const faultKinds = {
   // ---- clocks
   "clocks differ": 1,
   "clock jumps": 0.1,
+  /** Per run. */
+  "a week passes": 0.3,
   // ---- stores
   "listing misses what is being written": 0.7,
   // ---- the source; per run
@@ -40,8 +43,10 @@ export const faultKinds = {
   "leader changes": 0.08,
   "transaction times out": 0.05,
   "markers are slow": 0.3,
+  "a week passes during a commit": 0.02,
   // ---- people; per run
   "new code": 0.5,
+  "topology changes": 0.2,
   "parallelism changes": 1,
   pause: 0.3,
   "pause while Plan looks": 0.1,
@@ -49,6 +54,7 @@ export const faultKinds = {
   "sweep during a restore": 0.6,
   reset: 0.15,
   abandon: 0.15,
+  "abandon during a commit": 0.03,
   "collector sweeps": 0.8,
   heartbeat: 0.4,
 } as const;
@@ -71,6 +77,8 @@ export interface FaultChoice {
   readonly exactly?: ReadonlySet<string>;
   /** With `exactly`: collects all that could have happened. */
   readonly occasions?: Set<string>;
+  /** Instead of all that: whether this occasion is taken. */
+  readonly decides?: (kind: FaultKind, site: string) => boolean;
 }
 
 /** Decides what goes wrong. Each seed has a mix of its own, with about half of all kinds, so that rare ones are not always drowned by others. */
@@ -104,7 +112,8 @@ export class Faults {
   }
 
   #isTaken(kind: FaultKind, site: string): boolean {
-    const { only, exactly, occasions } = this.#choice;
+    const { only, exactly, occasions, decides } = this.#choice;
+    if (decides) return decides(kind, site);
     if (exactly) {
       const name = faultName({ kind, site });
       occasions?.add(name);

@@ -80,7 +80,7 @@ export class Functions {
     this.#invoked.set(key, nth);
     const name = nth === 1 ? key : `${key} ~${nth}`;
     return await new Promise<Json>((settle, refuse) => {
-      const timeout = scheduler.after(timeoutSeconds * 1000, () => fail("States.Timeout", ""));
+      const timeout = scheduler.after(timeoutSeconds * 1000, () => fail("States.Timeout", ""), `${name} times out`);
       const resolve = (answer: Json) => {
         timeout();
         settle(answer);
@@ -95,14 +95,20 @@ export class Functions {
         return;
       }
       const begin = (suffix: string) => this.#run(state, input, `${name}${suffix}`);
+      const givenUp = (error: string) => () => fail(error, "on purpose");
+      if (faults.hits("invocation given up, and goes on", name))
+        scheduler.step(`${name} given up`, chance.magnitude(`${name} given up`, 1, 10_000), givenUp("Lambda.Unknown"));
+      if (faults.hits("invocation times out, and goes on", name))
+        scheduler.step(`${name} given up`, chance.magnitude(`${name} timed out`, 1, 10_000), givenUp("States.Timeout"));
       begin("").then(resolve, reject);
       if (faults.hits("invocation doubled at once", name)) begin(" (twin)").then(resolve, reject);
       if (faults.hits("invocation comes again later", name))
-        scheduler.after(chance.magnitude(`${name} again`, 100, 80_000_000), () => {
-          begin(" (again)").catch(() => {});
-        });
-      if (faults.hits("invocation given up, and goes on", name))
-        scheduler.after(chance.magnitude(`${name} given up`, 1, 10_000), () => fail("Lambda.Unknown", "on purpose"));
+        scheduler.step(
+          `${name} (again)`,
+          chance.magnitude(`${name} again`, 100, 80_000_000),
+          () => void begin(" (again)").catch(() => {}),
+          { isLate: true },
+        );
     });
   }
 
@@ -144,11 +150,19 @@ export class Functions {
     return new Sandbox(this.#nature, `${name}-${number}`, `code-${this.#version(name)}`);
   }
 
+  /** Sandboxes that wait for an invocation, by function, and versions of the code. */
+  state(): Json {
+    const idle = [...this.#idle].map(([name, sandboxes]): Json => [name, ...sandboxes.map((one) => one.name)]);
+    return [idle, [...this.#deployed].map((one) => [...one])];
+  }
+
   #version(name: string): number {
     return this.#deployed.get(name) ?? 1;
   }
 
   #giveBack(name: string, sandbox: Sandbox, invocation: string): void {
+    // Only workers keep anything: the state that they wrote or read last.
+    if (name !== "operate") this.#nature.memory.forgets(sandbox.name);
     if (sandbox.invocation.name !== invocation) return;
     if (sandbox.codeDigest !== `code-${this.#version(name)}`) return;
     this.#idle.set(name, [...(this.#idle.get(name) ?? []), sandbox]);

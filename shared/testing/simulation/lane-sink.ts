@@ -2,9 +2,9 @@ import { digest } from "../../epoch/digest.ts";
 import { objectKey } from "../../epoch/names.ts";
 import { LossError } from "../../errors.ts";
 import type { Json } from "../../json.ts";
-import type { Ledger } from "../../ports/ledger.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import type {
+  CommitContext,
   CommitUnit,
   PreparedTask,
   SinkContext,
@@ -12,11 +12,12 @@ import type {
   TwoPhaseCommitSink,
   UnitDecision,
 } from "../../ports/sink.ts";
-import type { Broker } from "./broker.ts";
+import type { Broker, Marker } from "./broker.ts";
 import type { Call } from "./log.ts";
 
 export const targetPartitions = 3;
 const lanes = 2;
+const day = 24 * 3_600_000;
 
 interface Staged {
   readonly partition: number;
@@ -54,6 +55,18 @@ export function partitionOf(row: unknown): number {
   return Number.parseInt(digest((key ?? null) as Json).slice(0, 6), 16) % targetPartitions;
 }
 
+/** Unit key of the lane that a target partition belongs to. */
+export const laneOf = (partition: number): string => `lane-${partition % lanes}`;
+
+export function transactionalId({
+  pipeline,
+  uid,
+  sink,
+  key,
+}: Pick<CommitContext, "pipeline" | "uid" | "sink" | "key">): string {
+  return `epochflow.${pipeline}.${uid}.${sink}.${key}`;
+}
+
 /**
  * The Kafka sink of DESIGN §9: staged in the object store at pre-commit; committed by one transaction a lane and epoch, under a marker that tells which
  * epoch a lane has got.
@@ -61,14 +74,14 @@ export function partitionOf(row: unknown): number {
 export class LaneSink implements TwoPhaseCommitSink<unknown, Prepared, LaneUnit> {
   readonly #broker: Broker;
   readonly #objects: ObjectStore;
-  readonly #ledger: Ledger;
   readonly #call: Call;
+  readonly #now: () => number;
 
-  constructor(broker: Broker, objects: ObjectStore, ledger: Ledger, call: Call) {
+  constructor(broker: Broker, objects: ObjectStore, call: Call, now: () => number) {
     this.#broker = broker;
     this.#objects = objects;
-    this.#ledger = ledger;
     this.#call = call;
+    this.#now = now;
   }
 
   async open(): Promise<void> {}
@@ -101,28 +114,23 @@ export class LaneSink implements TwoPhaseCommitSink<unknown, Prepared, LaneUnit>
     })).filter(({ unit }) => unit.batches.length > 0);
   }
 
-  async commit(context: {
-    pipeline: string;
-    uid: string;
-    sink: string;
-    epoch: number;
-    key: string;
-    unit: LaneUnit;
-  }): Promise<void> {
-    const { pipeline, uid, sink, epoch, key, unit } = context;
-    const id = `epochflow.${pipeline}.${uid}.${sink}.${key}`;
+  async commit(context: CommitContext<LaneUnit>): Promise<void> {
+    const { sink, epoch, key, unit, ledger } = context;
+    const id = transactionalId(context);
     // A new producer: it fences zombies, and waits for their markers. Only then is read what they have done.
     const producer = await this.#call("kafka.init", () => this.#broker.initProducerId(id));
     const marker = await this.#call("kafka.fetchOffset", () => this.#broker.fetchOffset(id));
-    const row = (await this.#ledger.units(epoch, sink)).find((one) => one.key === key);
-    if (row?.status !== "prepared") return;
+    if ((await ledger.unit(epoch))?.status !== "prepared") return;
     if (marker?.value === epoch && marker.metadata === unit.token) return;
-    if (marker && marker.value > epoch && ((await this.#ledger.head())?.committed ?? 0) >= epoch) return;
-    const expected = await this.#lastCommitted(sink, key, unit.previous);
-    if ((marker?.value ?? null) !== expected)
-      throw new LossError("unknown-marker", `lane ${key} has marker ${marker?.value}, not ${expected}`, {
-        place: { epoch, sink },
-      });
+    if (marker && marker.value > epoch && (await ledger.committed()) >= epoch) return;
+    if (!(await this.#mayFollow(context, marker)))
+      throw new LossError(
+        "unknown-marker",
+        `lane ${key} has marker ${marker?.value}, which epoch ${epoch} cannot follow`,
+        {
+          place: { epoch, sink },
+        },
+      );
     const sequences = new Map<number, number>();
     for (const { partition, object } of unit.batches) {
       const rows = await this.#staged(object, epoch);
@@ -137,19 +145,34 @@ export class LaneSink implements TwoPhaseCommitSink<unknown, Prepared, LaneUnit>
     await this.#call("kafka.end", () => this.#broker.endTransaction(id, producer));
   }
 
+  /** Ends whoever is still about to commit the unit, and only then looks whether one has. */
+  async abandon(context: CommitContext<LaneUnit>): Promise<"committed" | "lost"> {
+    const id = transactionalId(context);
+    await this.#call("kafka.init", () => this.#broker.initProducerId(id));
+    const marker = await this.#call("kafka.fetchOffset", () => this.#broker.fetchOffset(id));
+    return marker?.value === context.epoch && marker.metadata === context.unit.token ? "committed" : "lost";
+  }
+
   /** What is staged lies in the object store, whose collector takes it. */
   async abort(): Promise<void> {}
 
   async close(): Promise<void> {}
 
-  /** Looks through epochs whose unit was abandoned. */
-  async #lastCommitted(sink: string, key: string, previous: number | null): Promise<number | null> {
-    for (let epoch = previous; epoch !== null; ) {
-      const unit = (await this.#ledger.units(epoch, sink)).find((one) => one.key === key);
-      if (unit?.status !== "abandoned") return epoch;
-      epoch = (unit.unit as LaneUnit).previous;
+  /**
+   * The table of protocol §9. The marker is of the epoch before, or of one that was abandoned since, which may have become visible after all. An absent one is fine where none
+   * can be there: this epoch is too young for its own to have expired, and the one before has none, or one that is old enough.
+   */
+  async #mayFollow({ unit, epoch, ledger }: CommitContext<LaneUnit>, marker: Marker | undefined): Promise<boolean> {
+    let { previous } = unit;
+    for (; previous !== null; ) {
+      if (marker?.value === previous) return true;
+      const before = await ledger.unit(previous);
+      if (before?.status !== "abandoned") break;
+      ({ previous } = before.unit as LaneUnit);
     }
-    return null;
+    if (marker) return false;
+    const age = async (of: number) => this.#now() - ((await ledger.decidedAt(of)) ?? Number.NEGATIVE_INFINITY);
+    return (await age(epoch)) < day && (previous === null || (await age(previous)) > 6 * day);
   }
 
   async #staged(object: string, epoch: number): Promise<string[]> {

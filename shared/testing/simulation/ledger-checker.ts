@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Ack, DecidedEpoch, EpochRow, Unit } from "../../epoch/epoch.ts";
+import type { ErrorDescription } from "../../errors.ts";
 import type { Head, Wake } from "../../ports/ledger.ts";
 
 /** The items of a ledger in memory, remembering which were touched since it was last asked. */
@@ -59,8 +60,10 @@ export interface Outside {
   /** The unit's rows are there, seen or not. */
   isReadable(epoch: number, unit: Unit): boolean;
   objectExists(key: string): boolean;
-  /** Something that exactly-once rests on is really gone. */
-  hasRealLoss(): boolean;
+  /** Something that exactly-once rests on is really gone, or is as the error says. */
+  isRealLoss(error: ErrorDescription | null): boolean;
+  /** Code of another topology than the state's. */
+  isForeign(codeDigest: string): boolean;
   decided(row: DecidedEpoch): void;
   abandoned(epoch: number, unit: Unit): void;
 }
@@ -111,7 +114,7 @@ export class LedgerChecker {
     if (status === "stopped" && before.status !== "stopped" && error?.kind === "user")
       this.#outside.violated("user code", `${error.place?.operator ?? "a function"} throws: ${error.message}`);
     else if (status === "stopped" && before.status !== "stopped")
-      this.#must("I8", this.#outside.hasRealLoss(), `stopped without a loss: ${error?.code}: ${error?.message}`);
+      this.#must("I8", this.#outside.isRealLoss(error), `stopped without a loss: ${error?.code}: ${error?.message}`);
   }
 
   #committed(epoch: number): void {
@@ -166,8 +169,10 @@ export class LedgerChecker {
   }
 
   /** Only the lease's owner plans, and only while the pipeline runs. Whose call it is, is known outside. */
-  #attempt({ epoch, attempt, status }: EpochRow): void {
+  #attempt({ epoch, attempt, status, attemptPlan }: EpochRow): void {
     if (status !== "planned") return;
+    const isForeign = this.#outside.isForeign(attemptPlan.codeDigest);
+    this.#must("I8", !isForeign, `attempt ${epoch}.${attempt} is planned by a pipeline of another topology`);
     const isRunning = this.#items.item<Head>("HEAD")?.status === "running";
     this.#must("I7", isRunning, `attempt ${epoch}.${attempt} is planned, and the pipeline does not run`);
     this.#must("I7", this.#outside.mayPlan(), `attempt ${epoch}.${attempt} is planned by one that has no lease`);
@@ -243,11 +248,9 @@ export class LedgerChecker {
       this.#must("I5", this.#outside.isReadable(epoch, after), `a unit of ${epoch}.${attempt} names what is gone`);
       return;
     }
-    this.#must(
-      "I4",
-      before.status === "prepared",
-      `a unit of epoch ${epoch} was ${before.status}, and is ${after.status}`,
-    );
+    // What was abandoned may turn out to have been committed.
+    const isAllowed = before.status === "prepared" || (before.status === "abandoned" && after.status === "committed");
+    this.#must("I4", isAllowed, `a unit of epoch ${epoch} was ${before.status}, and is ${after.status}`);
     if (after.status === "committed") this.#mustBeVisible(epoch, after);
     else this.#outside.abandoned(epoch, after);
   }

@@ -1,4 +1,5 @@
 import { LossError } from "../../errors.ts";
+import type { Json } from "../../json.ts";
 import type {
   CutLimit,
   KnownPartition,
@@ -69,6 +70,15 @@ export class SimulatedLog {
   status(id: string): PartitionStatus {
     const partition = this.#partitions.get(id)!;
     return { id, identity: `topic-1/${id}`, start: partition.start, end: endOf(partition), high: partition.high };
+  }
+
+  state(): Json {
+    return [...this.#partitions.values()].map(
+      ({ id, start, high, entries }): Json => [
+        ...[id, start, high],
+        ...entries.flatMap((one) => [one.offset, one.stable, one.gone]),
+      ],
+    );
   }
 
   /** Records of a range, those that retention has taken included: for checkers. */

@@ -3,7 +3,7 @@ import type { Unit } from "../../epoch/epoch.ts";
 import type { Json } from "../../json.ts";
 import type { Broker } from "./broker.ts";
 import type { Folder, PreparedFile } from "./files-sink.ts";
-import { type LaneUnit, partitionOf } from "./lane-sink.ts";
+import { type LaneUnit, laneOf, partitionOf, transactionalId } from "./lane-sink.ts";
 import type { Output } from "./reference.ts";
 
 interface Place {
@@ -26,7 +26,9 @@ export class OutputReaders {
   readonly #seen = new Map<string, { files: number; manifests: number; last: number }>();
   /** Of each Kafka partition: rows consumed, and the epochs that they are of. */
   readonly #consumed = new Map<string, { rows: number; epoch: number }>();
+  /** Units by epoch, sink and key; and their sinks. */
   readonly #abandoned = new Set<string>();
+  readonly #lost: { epoch: number; sink: string; units: readonly Unit[]; lost: number }[] = [];
   /** Transactions that the broker had completed at the last look. */
   #completed = 0;
 
@@ -34,13 +36,20 @@ export class OutputReaders {
     this.#place = place;
   }
 
-  abandoned(epoch: number, { sink }: Unit): void {
-    this.#abandoned.add(`${epoch}/${sink}`);
+  abandoned(epoch: number, { sink, key }: Unit): void {
+    this.#abandoned.add(`${epoch}/${sink}`).add(`${epoch}/${sink}/${key}`);
+  }
+
+  /** A person was told so. What became of it is unknown if its marker is too old to be there. */
+  lost(epoch: number, sink: string, units: readonly Unit[], lost: number): void {
+    const { lanes, broker } = this.#place;
+    const isUnknown = units.some(({ key }) => broker.hasExpired(this.#group(sink, key)));
+    if (lanes.has(sink) && !isUnknown) this.#lost.push({ epoch, sink, units, lost });
   }
 
   isVisible(epoch: number, { sink, key, unit }: Unit): boolean {
-    const { lanes, broker, pipeline, uid } = this.#place;
-    if (lanes.has(sink)) return broker.isCommitted(`epochflow.${pipeline}.${uid}.${sink}.${key}`, epoch);
+    const { lanes, broker } = this.#place;
+    if (lanes.has(sink)) return broker.isCommitted(this.#group(sink, key), epoch);
     const { file, digest: expected } = unit as unknown as PreparedFile;
     const text = this.#place.folders.get(sink)?.files.get(file);
     return text !== undefined && digest(text as Json) === expected;
@@ -75,10 +84,18 @@ export class OutputReaders {
             `epoch ${epoch} of ${sink} has no manifest`,
           );
     }
+    for (const { epoch, sink, units, lost } of this.#lost) {
+      const visible = units.filter((unit) => this.isVisible(epoch, unit)).length;
+      this.#must(
+        "I4",
+        visible === units.length - lost,
+        `epoch ${epoch} of ${sink} was told to be lost, and became visible`,
+      );
+    }
     for (const sink of lanes)
       for (const partition of [0, 1, 2]) {
         const all = [...expected].flatMap(([epoch, output]) =>
-          epoch > committed ? [] : rowsFor(output, sink, partition),
+          epoch > committed || this.#isLost(epoch, sink, partition) ? [] : rowsFor(output, sink, partition),
         );
         const seen = broker.readCommitted(`${sink}-${partition}`).length;
         this.#must("I4", seen === all.length, `${sink}-${partition} has ${seen} rows, and should have ${all.length}`);
@@ -126,11 +143,23 @@ export class OutputReaders {
       this.#must("I2", output !== undefined, `${partition} shows rows of epoch ${seen.epoch}, which is not decided`);
       if (!output) return;
       const expected = rowsFor(output, sink, number);
-      if (expected.length === 0) continue;
+      if (expected.length === 0 || this.#isLost(seen.epoch, sink, number)) continue;
       this.#must("I4", seen.epoch <= committed + 1, `${partition} shows epoch ${seen.epoch} before its turn`);
       this.#compare(`epoch ${seen.epoch} in ${partition}`, fresh.slice(taken, taken + expected.length), expected);
       taken += expected.length;
     }
+  }
+
+  /** Abandoned, and not visible all the same. */
+  #isLost(epoch: number, sink: string, partition: number): boolean {
+    const key = laneOf(partition);
+    if (!this.#abandoned.has(`${epoch}/${sink}/${key}`)) return false;
+    return !this.#place.broker.isCommitted(this.#group(sink, key), epoch);
+  }
+
+  #group(sink: string, key: string): string {
+    const { pipeline, uid } = this.#place;
+    return transactionalId({ pipeline, uid, sink, key });
   }
 
   #compare(what: string, rows: readonly string[], expected: readonly string[]): void {

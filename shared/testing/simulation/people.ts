@@ -27,7 +27,7 @@ export class People {
     const { chance, faults, scheduler } = this.#world;
     const appends = 1 + chance.below("appends", 5);
     for (let number = 1; number <= appends; number++)
-      scheduler.after(number === 1 ? 0 : chance.of(`append ${number}`) * lengthMs, () => this.#append(number));
+      scheduler.after(number === 1 ? 0 : chance.of(`append ${number}`) * lengthMs, () => this.append(number));
     const atSomeTime = (name: string, happens: () => void) =>
       scheduler.after(chance.of(`${name} when`) * lengthMs, happens);
     for (let number = 1; number <= 6; number++)
@@ -35,25 +35,33 @@ export class People {
         // Half of them so late that only zombies are left.
         const when =
           number % 2 ? chance.of(`sweep ${number}`) * lengthMs : chance.magnitude(`sweep ${number}`, lengthMs, 8e7);
-        scheduler.after(when, () => this.#sweep(number));
+        scheduler.after(when, () => this.sweep(number));
       }
     for (let number = 1; number <= 3; number++) {
-      if (faults.hits("new code", `version ${number}`)) atSomeTime(`version ${number}`, () => this.#deploy(number + 1));
-      if (faults.hits("pause", `pause ${number}`)) atSomeTime(`pause ${number}`, () => this.#pause(number));
-      if (faults.hits("restore", `restore ${number}`)) atSomeTime(`restore ${number}`, () => this.#restore(number));
-      if (faults.hits("abandon", `abandon ${number}`)) atSomeTime(`abandon ${number}`, () => this.#abandon(number));
+      if (faults.hits("new code", `version ${number}`)) atSomeTime(`version ${number}`, () => this.deploy(number + 1));
+      if (faults.hits("pause", `pause ${number}`)) atSomeTime(`pause ${number}`, () => this.pause(number));
+      if (faults.hits("restore", `restore ${number}`)) atSomeTime(`restore ${number}`, () => this.restore(number));
+      if (faults.hits("abandon", `abandon ${number}`)) atSomeTime(`abandon ${number}`, () => this.abandon(number));
     }
     this.#watchPlan(appends);
-    if (faults.hits("reset", "reset")) atSomeTime("reset", () => void this.#reset("reset"));
-    if (faults.hits("log truncated by retention", "log")) atSomeTime("truncation", () => this.#truncate());
+    this.#watchCommit();
+    if (faults.hits("topology changes", "deployment")) atSomeTime("other topology", () => void this.changeTopology());
+    if (faults.hits("a week passes", "week")) atSomeTime("week", () => this.passWeek());
+    if (faults.hits("reset", "reset")) atSomeTime("reset", () => void this.reset("reset"));
+    if (faults.hits("log truncated by retention", "log")) atSomeTime("truncation", () => this.truncate());
     if (faults.hits("heartbeat", "rule"))
       for (let beat = 1; beat * 300 * second < lengthMs; beat++)
         scheduler.after(beat * 300 * second, () => this.#world.wake(`heartbeat ${beat}`, null));
   }
 
-  /** The pipeline has stopped since something is really lost: begins anew, as the error's way out says. */
+  /** The pipeline has stopped: does what the error's way out says. */
   async mend(number: number): Promise<void> {
-    await this.#reset(`mending ${number}`);
+    const { error, committed } = this.#world.head;
+    const name = `mending ${number}`;
+    if (error?.code === "topology-changed") return await this.#deployOld(1000 + number);
+    if (error?.code !== "unknown-marker" || error.place?.sink === undefined) return await this.reset(name);
+    await this.#giveUp(name, committed + 1, error.place.sink);
+    await this.#resume(`resume after ${name}`);
   }
 
   /** Something happens between Plan's look at the source and what it does then. */
@@ -67,9 +75,22 @@ export class People {
       const comes = isQuiet && number < 100 && faults.hits("input comes while Plan looks", site);
       const pauses = faults.hits("pause while Plan looks", site);
       const soon = sinceMs * chance.of(`${site} soon`);
-      if (comes) scheduler.after(soon, () => this.#append(appends + number));
-      if (pauses) scheduler.after(soon, () => this.#pause(100 + number));
+      if (comes) scheduler.after(soon, () => this.append(appends + number));
+      if (pauses) scheduler.after(soon, () => this.pause(100 + number));
       return comes || pauses ? sinceMs : 0;
+    };
+  }
+
+  /** Something happens between what a committer does and what he learns of it. */
+  #watchCommit(): void {
+    const { chance, faults, scheduler } = this.#world;
+    let requests = 0;
+    this.#world.onCommit = (request) => {
+      if (!request.startsWith("Commit")) return;
+      const site = `${request} ${++requests}`;
+      const soon = chance.magnitude(site, 0.01, 100);
+      if (faults.hits("abandon during a commit", site)) scheduler.after(soon, () => void this.abandon(100 + requests));
+      if (faults.hits("a week passes during a commit", site)) scheduler.after(soon, () => this.passWeek());
     };
   }
 
@@ -78,7 +99,7 @@ export class People {
     await this.#resume(`late resume ${number}`);
   }
 
-  #append(number: number): void {
+  append(number: number): void {
     const { chance, faults, scheduler, log } = this.#world;
     const ids = ["p0", "p1", ...(number > 1 && faults.hits("partition added", `append ${number}`) ? ["p2"] : [])];
     for (const id of ids) {
@@ -102,19 +123,42 @@ export class People {
     this.#world.wake(`append ${number}`, null);
   }
 
-  #sweep(number: number): void {
+  sweep(number: number): void {
     const { chance, functions } = this.#world;
     const checkpoints = 1 + chance.below("retained checkpoints", 3);
     const history = 1 + chance.below("retained history", 20);
     functions.invoke("Collect", { sweep: number, checkpoints, history } as Json, 900).catch(() => {});
   }
 
-  #deploy(version: number): void {
+  deploy(version: number): void {
     this.#world.functions.deploy(version);
     this.#world.wake(`deployment of version ${version}`, null);
   }
 
-  async #pause(number: number): Promise<void> {
+  /** Somebody deploys another pipeline under the same name: it must refuse to touch the state. Later he deploys the old one again. */
+  async changeTopology(): Promise<void> {
+    const { chance, scheduler, functions, foreignCode } = this.#world;
+    const version = 100;
+    foreignCode.add(`code-${version}`);
+    functions.deploy(version);
+    this.#world.wake("deployment of another topology", null);
+    await scheduler.sleep(chance.magnitude("other topology length", 10, 600 * second), "the other topology stays");
+    await this.#deployOld(version + 1);
+  }
+
+  async #deployOld(version: number): Promise<void> {
+    this.#world.functions.deploy(version);
+    await this.#world.scheduler.sleep(5 * second, "the old topology is deployed");
+    await this.#resume(`resume with version ${version}`);
+  }
+
+  /** Nothing answers for so long that Kafka has forgotten the offsets of groups. */
+  passWeek(): void {
+    this.#world.scheduler.leap(7.5 * 24 * 3600 * second);
+    this.#world.wake("a week later", null);
+  }
+
+  async pause(number: number): Promise<void> {
     const { chance, scheduler } = this.#world;
     await this.#ask(`pause ${number}`, ({ ledger }) => ledger.setStatus("paused"));
     await scheduler.sleep(chance.magnitude(`pause ${number} length`, 10, 600 * second));
@@ -127,7 +171,7 @@ export class People {
     this.#world.wake(name, null);
   }
 
-  async #restore(number: number): Promise<void> {
+  async restore(number: number): Promise<void> {
     const { chance, faults, scheduler } = this.#world;
     // Dropped ones, too: these must be refused. Old ones rather than new ones.
     const decided = this.#world.rows().filter((row) => row.status === "decided");
@@ -135,28 +179,35 @@ export class People {
     if (epoch === undefined) return;
     const name = `restore ${number} of ${epoch}`;
     if (faults.hits("sweep during a restore", name))
-      scheduler.after(chance.magnitude(`${name} sweep`, 0.1, 200), () => this.#sweep(100 + number));
+      scheduler.after(chance.magnitude(`${name} sweep`, 0.1, 200), () => this.sweep(100 + number));
     await this.#ask(name, (engine) => restoreCheckpoint(engine, epoch, `restore-${number}`));
     this.#world.wake(`restore ${number}`, null);
   }
 
-  async #reset(name: string): Promise<void> {
+  async reset(name: string): Promise<void> {
     await this.#ask(name, (engine) => resetPipeline(engine, engine.fingerprint));
     await this.#resume(`resume after ${name}`);
   }
 
-  /** Of a sink of files: on Kafka, abandoning asks the broker first, which the protocol cannot yet. */
-  async #abandon(number: number): Promise<void> {
-    const { head, folders, chance } = this.#world;
-    const names = [...folders.keys()];
-    if (head.committed === head.decided || names.length === 0) return;
-    const sink = chance.pick(`abandon ${number} sink`, names);
-    await this.#ask(`abandon ${number}`, (engine) =>
-      abandonSink({ ...engine, pipeline: engine.topology.name, target: engine.sink(sink) }, head.committed + 1, sink),
-    );
+  async abandon(number: number): Promise<void> {
+    const { head, chance } = this.#world;
+    if (head.committed === head.decided) return;
+    const epoch = head.committed + 1;
+    const sinks = [...new Set(this.#world.units(epoch).map(({ sink }) => sink))];
+    if (sinks.length > 0) await this.#giveUp(`abandon ${number}`, epoch, chance.pick(`abandon ${number} sink`, sinks));
   }
 
-  #truncate(): void {
+  async #giveUp(name: string, epoch: number, sink: string): Promise<void> {
+    const { readers } = this.#world;
+    const units = this.#world.units(epoch).filter((unit) => unit.sink === sink);
+    const place = (engine: Engine) => ({ ...engine, pipeline: engine.topology.name, target: engine.sink(sink) });
+    await this.#ask(name, async (engine) => {
+      const { lost } = await abandonSink(place(engine), epoch, sink);
+      readers.lost(epoch, sink, units, lost);
+    });
+  }
+
+  truncate(): void {
     const { chance, log, nature } = this.#world;
     const id = chance.pick("truncated partition", log.ids());
     log.truncate(id, chance.below("truncated below", log.status(id).high + 1));

@@ -14,14 +14,20 @@ import type { World } from "./world.ts";
 
 /** What a process works with: the protocol's ports to the services of a world, each call of which is a step. */
 export function composeProcess(world: World, sandbox: Sandbox): Engine {
-  const { topology, uid, log, chance, scheduler, executions } = world;
+  const { uid, log, chance, scheduler, executions } = world;
+  const topology = world.topologyOf(sandbox.codeDigest);
   const call = <T>(method: string, effect: () => T | Promise<T>) => sandbox.call(method, effect);
+  const callKafka = <T>(method: string, effect: () => T | Promise<T>) =>
+    sandbox.call(method, () => {
+      world.onCommit?.(`${sandbox.invocation.name} ${method}`);
+      return effect();
+    });
   const ledger = ledgerOf(world, sandbox);
   const objects = world.store.port(sandbox);
   const sinks = new Map<string, TwoPhaseCommitSink>();
   const makeSink = (id: string) =>
     (world.lanes.has(id)
-      ? new LaneSink(world.broker, objects, ledger, call)
+      ? new LaneSink(world.broker, objects, callKafka, () => sandbox.now())
       : new SimulatedFilesSink(world.folders.get(id)!, call)) as unknown as TwoPhaseCommitSink;
   return {
     topology,
@@ -31,7 +37,10 @@ export function composeProcess(world: World, sandbox: Sandbox): Engine {
     ledger,
     objects,
     source: new LogSource(log, chance, call, {
-      looked: (isQuiet) => scheduler.sleep(world.onDiscover?.(isQuiet) ?? 0),
+      looked: async (isQuiet) => {
+        const lateMs = world.onDiscover?.(isQuiet) ?? 0;
+        if (lateMs > 0) await scheduler.sleep(lateMs);
+      },
     }),
     sink: (id) => {
       const sink = sinks.get(id) ?? makeSink(id);
@@ -53,7 +62,7 @@ export function composeProcess(world: World, sandbox: Sandbox): Engine {
 export function policyOf(chance: Chance): Omit<Policy, "chooseTasks" | "draining"> {
   return {
     bounded: chance.of("bounded") < 0.4,
-    hold: false,
+    hold: chance.of("hold") < 0.3,
     intervalMs: 1000,
     paceMs: chance.of("paced") < 0.3 ? Math.round(chance.magnitude("pace", 1, 5000)) : 0,
     adaptive: chance.of("adaptive") < 0.7,
@@ -83,7 +92,8 @@ function ledgerOf(world: World, sandbox: Sandbox): Ledger {
   };
 }
 
-function tasksOf({ chance, faults }: World, sandbox: Sandbox, stages: number): number[] {
+function tasksOf({ chance, faults, setup }: World, sandbox: Sandbox, stages: number): readonly number[] {
+  if (setup) return setup.tasks;
   const site = sandbox.invocation.name;
   const changes = faults.hits("parallelism changes", site);
   return Array.from({ length: stages }, (_, stage) => 1 + chance.below(`tasks ${changes ? site : ""} ${stage}`, 3));

@@ -17,11 +17,20 @@ export interface Nature {
   afterEffect(): void;
   /** What an invocation must not do. */
   violated(invariant: string, message: string): void;
+  readonly memory: Memory;
+}
+
+/** What everybody knows, and will act by: for who tells the states of a world apart. Nobody, by default. */
+export interface Memory {
+  /** @param anyOrder what is learnt in this way may be learnt in any order */
+  learns(actor: string, what: () => unknown, anyOrder?: boolean): void;
+  forgets(actor: string): void;
 }
 
 const second = 1000;
 const hour = 3600 * second;
-const never = new Promise<never>(() => {});
+/** Made anew each time: one for all would keep whatever ever waited for it. */
+const never = () => new Promise<never>(() => {});
 
 /** Verbs of the ledger that only read: they cannot conflict. */
 const reads = new Set(["head", "wake", "epoch", "epochs", "acks", "units"].map((verb) => `ledger.${verb}`));
@@ -53,6 +62,7 @@ export class Sandbox {
 
   begin(invocation: string): void {
     this.invocation = { name: invocation, calls: 0 };
+    this.#nature.memory.learns(this.name, () => invocation);
     const { faults, chance } = this.#nature;
     if (faults.hits("clock jumps", invocation))
       this.clockOffsetMs += Math.round((chance.of(`${invocation} jump`) - 0.5) * 2 * hour);
@@ -69,46 +79,67 @@ export class Sandbox {
 
   /** Takes no time, and cannot fail: sleeping. */
   async sleep(ms: number): Promise<void> {
-    await this.#nature.scheduler.sleep(ms);
-    if (!this.alive) await never;
+    await this.#nature.scheduler.sleep(ms, `${this.invocation.name} sleeps`);
+    if (!this.alive) await never();
   }
 
   /** A call of a service. `effect` happens at one moment of virtual time, if it happens at all. */
   call<T>(method: string, effect: () => T | Promise<T>): Promise<T> {
-    if (!this.alive) return never;
+    if (!this.alive) return never();
     const { scheduler, chance, faults } = this.#nature;
     const site = `${this.invocation.name} #${++this.invocation.calls} ${method}`;
     const hits = (kind: FaultKind) => faults.hits(kind, site);
+    const actor = this.invocation.name;
     return new Promise<T>((resolve, reject) => {
-      const answer = (delayMs: number, deliver: () => void) =>
-        scheduler.after(delayMs, () => {
+      const step = (delayMs: number, what: string, happen: () => void) =>
+        scheduler.step(actor, delayMs, happen, { label: `${site}: ${what}` });
+      const answer = (delayMs: number, what: string, deliver: () => void) =>
+        step(delayMs, what, () => {
           if (this.alive) deliver();
         });
+      const fail = (error: Error) => () => {
+        this.#learns(method, error.message);
+        reject(error);
+      };
       const latency = chance.magnitude(site, 0.3, 30);
       const failed = failureOf(method, hits);
-      if (failed) return answer(latency, () => reject(failed));
-      if (hits("crash before a call")) return answer(latency, () => this.crash());
+      if (failed) return answer(latency, "answer", fail(failed));
+      if (hits("crash before a call")) return answer(latency, "death", () => this.crash());
       if (hits("failed call takes effect later")) {
-        scheduler.after(chance.magnitude(`${site} later`, 10, 10 * hour), () => {
-          this.#perform(effect).catch(() => {});
-        });
-        return answer(latency, () => reject(lost(method)));
+        const laterMs = chance.magnitude(`${site} later`, 10, 10 * hour);
+        const happen = () => void this.#perform(effect).catch(() => {});
+        scheduler.step(`${site}, late`, laterMs, happen, { isLate: true });
+        return answer(latency, "answer", fail(lost(method)));
       }
       const slow = hits("call is slow") ? chance.magnitude(`${site} slow`, second, 20 * hour) : latency;
-      scheduler.after(slow, () => {
+      step(slow, "happens", () => {
         const outcome = this.#perform(effect);
         outcome.catch(() => {});
         if (hits("crash after a call")) return this.crash();
-        if (hits("answer lost")) return answer(latency, () => reject(lost(method)));
+        if (hits("answer lost")) return answer(latency, "answer", fail(lost(method)));
         const delay = hits("answer is slow") ? chance.magnitude(`${site} answer`, second, 20 * hour) : latency / 2;
-        answer(delay, () => outcome.then(resolve, reject));
+        answer(delay, "answer", () =>
+          outcome.then(
+            (result) => {
+              this.#learns(method, result);
+              resolve(result);
+            },
+            (error: Error) => fail(error)(),
+          ),
+        );
       });
     });
+  }
+
+  /** What the caller knows from here on, and when. */
+  #learns(method: string, result: unknown): void {
+    this.#nature.memory.learns(this.name, () => [method, result, this.#nature.scheduler.now]);
   }
 
   crash(): void {
     if (!this.alive) return;
     this.alive = false;
+    this.#nature.memory.forgets(this.name);
     this.#nature.note(`${this.invocation.name} dies`);
     this.onCrash?.();
   }

@@ -1,9 +1,23 @@
-interface Event {
+/** Something that is about to happen. */
+export interface Event {
   readonly time: number;
   /** Breaks ties: first come, first served. */
   readonly order: number;
   readonly happen: () => void;
+  /** Whose step it is, which may take any time; undefined if it is time itself that makes it happen. */
+  readonly actor: string | undefined;
+  /** What it is, so that states of a world can be told apart. */
+  readonly label: string;
+  /** Nothing waits for it: it may come as late as it likes. */
+  readonly isLate: boolean;
   cancelled: boolean;
+}
+
+/** What is about to happen, and in which order. */
+export interface Agenda {
+  push(event: Event): void;
+  /** The next; undefined if there is none. It may be one that was cancelled. */
+  pop(): Event | undefined;
 }
 
 /**
@@ -15,29 +29,39 @@ export class Scheduler {
   now = 0;
   /** Events that have happened. */
   steps = 0;
-  readonly #heap: Event[] = [];
+  readonly #agenda: Agenda;
   #order = 0;
 
+  constructor(agenda: Agenda = new ByTime()) {
+    this.#agenda = agenda;
+  }
+
   /** Has something happen after so many virtual milliseconds; returns what cancels it. */
-  after(delayMs: number, happen: () => void): () => void {
-    const event = { time: this.now + Math.max(0, delayMs), order: this.#order++, happen, cancelled: false };
-    this.#push(event);
-    return () => {
-      event.cancelled = true;
-    };
+  after(delayMs: number, happen: () => void, label = ""): () => void {
+    return this.#add(delayMs, happen, { actor: undefined, label, isLate: false });
+  }
+
+  /** Has somebody's next step happen, about after so many virtual milliseconds. */
+  step(actor: string, delayMs: number, happen: () => void, { label = actor, isLate = false } = {}): void {
+    this.#add(delayMs, happen, { actor, label, isLate });
   }
 
   /** Resolves after so many virtual milliseconds. */
-  sleep(delayMs: number): Promise<void> {
-    return new Promise((resolve) => void this.after(delayMs, resolve));
+  sleep(delayMs: number, label = ""): Promise<void> {
+    return new Promise((resolve) => void this.after(delayMs, resolve, label));
+  }
+
+  /** So much time passes at once; whatever was due meanwhile is late. */
+  leap(ms: number): void {
+    this.now += ms;
   }
 
   /** Until nothing is left to happen, or `until` says so after a step. */
   async run(until: () => boolean | Promise<boolean>): Promise<"quiet" | "interrupted"> {
     await drained();
-    for (let event = this.#pop(); event; event = this.#pop()) {
+    for (let event = this.#agenda.pop(); event; event = this.#agenda.pop()) {
       if (event.cancelled) continue;
-      this.now = event.time;
+      this.now = Math.max(this.now, event.time);
       this.steps++;
       event.happen();
       await drained();
@@ -46,7 +70,20 @@ export class Scheduler {
     return "quiet";
   }
 
-  #push(event: Event): void {
+  #add(delayMs: number, happen: () => void, what: Pick<Event, "actor" | "label" | "isLate">): () => void {
+    const event = { time: this.now + Math.max(0, delayMs), order: this.#order++, happen, cancelled: false, ...what };
+    this.#agenda.push(event);
+    return () => {
+      event.cancelled = true;
+    };
+  }
+}
+
+/** The order of time: a heap. */
+class ByTime implements Agenda {
+  readonly #heap: Event[] = [];
+
+  push(event: Event): void {
     const heap = this.#heap;
     let at = heap.push(event) - 1;
     while (at > 0) {
@@ -58,7 +95,7 @@ export class Scheduler {
     heap[at] = event;
   }
 
-  #pop(): Event | undefined {
+  pop(): Event | undefined {
     const heap = this.#heap;
     const first = heap[0];
     const last = heap.pop();

@@ -31,31 +31,14 @@ const stepsToDrain = 30_000;
 /** One run of a seed: the same every time, byte for byte. */
 export async function simulate({ topology, values, judge }: Subject, options: WorldOptions): Promise<Outcome> {
   const world = new World(topology, options);
-  const { scheduler, chance, faults, nature } = world;
+  const { scheduler, chance, faults } = world;
   const people = new People(world, values);
   await world.open();
   const lengthMs = chance.magnitude("length", 1000, 3_600_000);
   people.begin(lengthMs);
   scheduler.after(lengthMs * 1.5, () => faults.end());
 
-  let endedAt: number | undefined;
-  const step = async (): Promise<boolean> => {
-    await world.catchUp();
-    if (scheduler.steps === stepsWithFaults) faults.end();
-    if (faults.isOver) endedAt ??= scheduler.steps;
-    if (endedAt !== undefined && scheduler.steps > endedAt + stepsToDrain)
-      nature.violated("liveness", `not drained ${stepsToDrain} steps after the last fault`);
-    return world.violation !== undefined;
-  };
-  await scheduler.run(step);
-  for (let turn = 1; world.head.status !== "running" && !world.violation; turn++) {
-    const { status, error } = world.head;
-    if (turn > 4) nature.violated("I8", `HEAD is ${status}, and the way out does not lead out: ${error?.message}`);
-    faults.end();
-    void (status === "stopped" ? people.mend(turn) : people.resume(turn));
-    await scheduler.run(step);
-  }
-  if (!world.violation) await finish(world, judge, step);
+  await drive(world, people, judge);
   if (world.violation?.invariant === "I6") await world.blameOperator();
   return {
     seed: options.seed,
@@ -66,6 +49,38 @@ export async function simulate({ topology, values, judge }: Subject, options: Wo
     steps: scheduler.steps,
     epochs: world.violation ? 0 : world.head.decided,
   };
+}
+
+/** A person is asked once for each sink of the two epochs that may be uncommitted, and for a topology and a source. */
+const mostStops = 12;
+
+/** Has everything happen, until nothing more does, and looks at what it has come to. */
+export async function drive(
+  world: World,
+  people: Pick<People, "mend" | "resume">,
+  judge: Subject["judge"],
+  isCut = () => false,
+): Promise<void> {
+  const { scheduler, faults, nature } = world;
+  let endedAt: number | undefined;
+  const step = async (): Promise<boolean> => {
+    await world.catchUp();
+    if (scheduler.steps === stepsWithFaults) faults.end();
+    if (faults.isOver) endedAt ??= scheduler.steps;
+    if (endedAt !== undefined && scheduler.steps > endedAt + stepsToDrain)
+      nature.violated("liveness", `not drained ${stepsToDrain} steps after the last fault`);
+    return world.violation !== undefined;
+  };
+  await scheduler.run(step);
+  if (isCut()) return;
+  for (let turn = 1; world.head.status !== "running" && !world.violation; turn++) {
+    const { status, error } = world.head;
+    if (turn > mostStops) nature.violated("I8", `HEAD is ${status}, and the way out does not lead out: ${error?.message}`);
+    faults.end();
+    void (status === "stopped" ? people.mend(turn) : people.resume(turn));
+    await scheduler.run(step);
+  }
+  if (!world.violation) await finish(world, judge, step);
 }
 
 /** Nothing happens any more: all input is processed, all is committed, and after a sweep nothing is left over. */

@@ -1,7 +1,8 @@
 import { MemoryLedger } from "../../adapters/memory/ledger.ts";
 import type { Engine } from "../../epoch/engine.ts";
-import type { DecidedEpoch, EpochRow } from "../../epoch/epoch.ts";
+import type { DecidedEpoch, EpochRow, Unit } from "../../epoch/epoch.ts";
 import { executionName } from "../../epoch/names.ts";
+import type { ErrorDescription } from "../../errors.ts";
 import { fingerprint } from "../../pipeline/fingerprint.ts";
 import type { Topology } from "../../pipeline/topology.ts";
 import type { Head, Wake } from "../../ports/ledger.ts";
@@ -11,14 +12,14 @@ import { SimulatedExecutions } from "./executions.ts";
 import { type Fault, type FaultChoice, Faults } from "./faults.ts";
 import { emptyFolder, type Folder } from "./files-sink.ts";
 import { Functions } from "./functions.ts";
-import { LedgerChecker, type Outside, WatchedItems } from "./ledger-checker.ts";
+import { epochKey, LedgerChecker, type Outside, WatchedItems } from "./ledger-checker.ts";
 import { LogSource, SimulatedLog } from "./log.ts";
 import { SimulatedObjects } from "./objects.ts";
 import { OutputReaders } from "./outputs.ts";
 import { composeProcess, policyOf } from "./process.ts";
 import { Reference } from "./reference.ts";
-import type { Nature, Sandbox } from "./sandbox.ts";
-import { Scheduler } from "./scheduler.ts";
+import type { Memory, Nature, Sandbox } from "./sandbox.ts";
+import { type Agenda, Scheduler } from "./scheduler.ts";
 
 /** What broke, and when. */
 export interface Violation {
@@ -31,11 +32,29 @@ export interface WorldOptions extends FaultChoice {
   readonly seed: number;
   /** Keep a timeline. */
   readonly trace?: boolean;
+  /** In which order things happen; by default that of time. */
+  readonly agenda?: Agenda;
+  readonly memory?: Memory;
+  /** Instead of what chance picks. */
+  readonly setup?: Setup;
 }
+
+export interface Setup {
+  /** Ids of the sinks that are on Kafka. */
+  readonly lanes: readonly string[];
+  readonly policy: Partial<ReturnType<typeof policyOf>>;
+  /** Of each stage. */
+  readonly tasks: readonly number[];
+}
+
+const nobody: Memory = { learns: () => {}, forgets: () => {} };
+
+/** Clocks differ, and jump by an hour. */
+const almostADayMs = 21 * 3_600_000;
 
 /** A whole deployment: services, functions, executions, with checkers that look at everything. Nothing in it is real but the protocol. */
 export class World {
-  readonly scheduler = new Scheduler();
+  readonly scheduler: Scheduler;
   readonly chance: Chance;
   readonly faults: Faults;
   readonly nature: Nature;
@@ -56,14 +75,20 @@ export class World {
   violation: Violation | undefined;
   /** Called when Plan has looked at the source, the worst moment for something to happen; returns for how many milliseconds Plan knows nothing of it. */
   onDiscover: ((isQuiet: boolean) => number) | undefined;
+  /** Called when a committer has asked Kafka for something, before he knows what came of it. */
+  onCommit: ((site: string) => void) | undefined;
   readonly #checker: LedgerChecker;
   readonly #decided: DecidedEpoch[] = [];
   /** Run that made the last call of `plan`. */
   planner: number | undefined;
   readonly policy: ReturnType<typeof policyOf>;
+  readonly setup: Setup | undefined;
 
   constructor(topology: Topology, options: WorldOptions) {
-    const { scheduler } = this;
+    const { setup } = options;
+    const scheduler = new Scheduler(options.agenda);
+    this.scheduler = scheduler;
+    this.setup = setup;
     this.topology = topology;
     const chance = new Chance(options.seed);
     this.chance = chance;
@@ -77,6 +102,7 @@ export class World {
       },
       reached: (state) => this.states.set(state, (this.states.get(state) ?? 0) + 1),
       afterEffect: () => this.#look(),
+      memory: options.memory ?? nobody,
       violated: (invariant, message) => {
         if (this.violation) return;
         this.violation = { invariant, message, time: scheduler.now };
@@ -87,7 +113,7 @@ export class World {
     this.log = new SimulatedLog(chance);
     this.broker = new Broker(this.nature);
     for (const sink of Object.keys(topology.sinks))
-      if (chance.of(`${sink} is a lane`) < 0.4) this.lanes.add(sink);
+      if (setup ? setup.lanes.includes(sink) : chance.of(`${sink} is a lane`) < 0.4) this.lanes.add(sink);
       else this.folders.set(sink, emptyFolder());
     this.reference = new Reference(
       topology,
@@ -105,7 +131,7 @@ export class World {
       violated: this.nature.violated,
     });
     this.#checker = new LedgerChecker(this.items, this.#outside());
-    this.policy = policyOf(chance);
+    this.policy = { ...policyOf(chance), ...setup?.policy };
   }
 
   get isBounded(): boolean {
@@ -128,6 +154,10 @@ export class World {
     return this.items.all<EpochRow>(/^EPOCH#\d{12}$/);
   }
 
+  units(epoch: number): Unit[] {
+    return this.items.all<Unit>(new RegExp(`^${epochKey(epoch)}#.*#UNIT#`));
+  }
+
   /** An event that wakes is delivered until the trigger has taken it. */
   wake(event: string, over: number | null): void {
     const { scheduler, chance, faults } = this;
@@ -137,16 +167,19 @@ export class World {
           await this.functions.invoke("Wake", { event: name, over }, 60);
           return;
         } catch {
-          await scheduler.sleep(Math.min(300_000, 1000 * 2 ** tries));
+          await scheduler.sleep(Math.min(300_000, 1000 * 2 ** tries), `${name} is delivered again`);
         }
       }
     };
     const late = faults.hits("event comes late", event)
       ? chance.magnitude(`${event} late`, 100, 20_000_000)
       : chance.magnitude(event, 0.1, 500);
-    scheduler.after(late, () => void deliver(event));
+    scheduler.step(event, late, () => void deliver(event));
+    const twice = `${event} (twice)`;
     if (faults.hits("event comes twice", event))
-      scheduler.after(chance.magnitude(`${event} twice`, 1, 80_000_000), () => void deliver(`${event} (twice)`));
+      scheduler.step(twice, chance.magnitude(`${event} twice`, 1, 80_000_000), () => void deliver(twice), {
+        isLate: true,
+      });
   }
 
   /** Retention took records that are still to be read: after the last decision, or, since a stop may be late, after the one before. */
@@ -159,6 +192,29 @@ export class World {
 
   engine(sandbox: Sandbox): Engine {
     return composeProcess(this, sandbox);
+  }
+
+  /** Code whose topology is another one, by its digest. */
+  readonly foreignCode = new Set<string>();
+
+  topologyOf(codeDigest: string): Topology {
+    const { topology } = this;
+    return this.foreignCode.has(codeDigest) ? { ...topology, keyGroups: topology.keyGroups + 1 } : topology;
+  }
+
+  /** Whether a pipeline may stop with this error (I8). */
+  #isRealLoss(error: ErrorDescription | null): boolean {
+    if (error?.code === "topology-changed") return this.foreignCode.size > 0;
+    if (error?.code === "unknown-marker") return this.#hasUnknownOutcome();
+    return this.#hasLostRecords();
+  }
+
+  /** The marker of a lane has expired, or never was, and what is to be committed is so old that its own may have expired, too. */
+  #hasUnknownOutcome(): boolean {
+    const epoch = this.head.committed + 1;
+    const row = this.rows().find((one) => one.epoch === epoch);
+    const now = 1_700_000_000_000 + this.scheduler.now;
+    return row?.status === "decided" && now - row.decision.decidedAt > almostADayMs;
   }
 
   /** Evaluates what was decided since the last call. */
@@ -211,7 +267,8 @@ export class World {
       isVisible: (epoch, unit) => this.readers.isVisible(epoch, unit),
       isReadable: (epoch, unit) => this.readers.isReadable(epoch, unit),
       objectExists: (key) => this.store.objects.has(key),
-      hasRealLoss: () => this.#hasLostRecords(),
+      isRealLoss: (error) => this.#isRealLoss(error),
+      isForeign: (codeDigest) => this.foreignCode.has(codeDigest),
       decided: (row) => this.#decided.push(row),
       abandoned: (epoch, unit) => this.readers.abandoned(epoch, unit),
     };
