@@ -36,7 +36,6 @@ export interface ComposedEngine extends Engine {
 export async function composeEngine(parts: {
   topology: Topology;
   codeDigest: string;
-  parameters: Readonly<Record<string, string>>;
   state: string;
   uid: string;
   ledger: Ledger;
@@ -48,8 +47,8 @@ export async function composeEngine(parts: {
   return {
     ...parts,
     ...(await connect(topology, { objects, bounded: policy.bounded })),
-    // An attempt with two values of a parameter would be as bad as one with two versions of the code.
-    codeDigest: digest([parts.codeDigest, parts.parameters]),
+    // An attempt with two values of a parameter would be as bad as one with two versions of the code. Of secrets there is nothing in it.
+    codeDigest: digest([parts.codeDigest, optionsOf(topology)]),
     fingerprint: JSON.stringify(fingerprint(topology)),
     objects,
     state: new StateStore(objects),
@@ -57,3 +56,8 @@ export async function composeEngine(parts: {
     random: systemRandom,
   };
 }
+
+const optionsOf = ({ nodes, sinks }: Topology): object[] => [
+  ...nodes.flatMap((node) => (node.kind === "source" ? [node.source.options] : [])),
+  ...Object.values(sinks).map(({ options }) => options),
+];

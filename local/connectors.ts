@@ -1,11 +1,8 @@
 import { systemClock } from "../shared/adapters/system/clock.ts";
 import { systemRandom } from "../shared/adapters/system/random.ts";
 import { UsageError } from "../shared/errors.ts";
-import type {
-  KafkaConnectionSettings,
-  KafkaSinkSettings,
-  KafkaSourceSettings,
-} from "../shared/pipeline/connectors/kafka.ts";
+import type { KafkaSinkSettings, KafkaSourceSettings } from "../shared/pipeline/connectors/kafka.ts";
+import type { KafkaConnectionSettings } from "../shared/pipeline/connectors/kafka-connection.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
 import type { ObjectStore } from "../shared/ports/object-store.ts";
 import type { TwoPhaseCommitSink } from "../shared/ports/sink.ts";

@@ -101,7 +101,7 @@ async function startSession(
     ...(internals.chooseTasks && { chooseTasks: internals.chooseTasks }),
   };
   const executions: LocalExecutions = new LocalExecutions((name) => session.interpret(name));
-  const parts = { ...loaded, parameters: options.parameters ?? {}, uid, ledger, policy, executions };
+  const parts = { ...loaded, uid, ledger, policy, executions };
   const session: Session = new Session(loaded, options, internals, await composeEngine(parts), executions);
   return session;
 }

@@ -56,7 +56,6 @@ async function compose(): Promise<Engine> {
     ...(await composeEngine({
       topology: bind(topology, setup.parameters),
       codeDigest,
-      parameters: setup.parameters,
       state: setup.state,
       uid: setup.uid,
       ledger: openLedger(setup.state),

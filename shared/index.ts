@@ -5,10 +5,19 @@ export type { Aggregate } from "./operators/aggregates.ts";
 export { aggregate, average, collect, count, max, min, reduce, sum } from "./operators/aggregates.ts";
 export type { FilesSinkOptions, FilesSourceOptions } from "./pipeline/connectors/files.ts";
 export { files } from "./pipeline/connectors/files.ts";
+export type {
+  KafkaCompression,
+  KafkaSinkOptions,
+  KafkaSourceOptions,
+  KafkaStart,
+} from "./pipeline/connectors/kafka.ts";
+export { kafka } from "./pipeline/connectors/kafka.ts";
+export type { KafkaConnectionOptions, KafkaConnectionSettings } from "./pipeline/connectors/kafka-connection.ts";
 export type { CombinedLogEntry } from "./pipeline/decoders/combined-log.ts";
 export { combinedLog } from "./pipeline/decoders/combined-log.ts";
 export type { DecoderLike } from "./pipeline/decoders/decoder.ts";
 export { json } from "./pipeline/decoders/json.ts";
+export { nullable } from "./pipeline/decoders/nullable.ts";
 export { pattern } from "./pipeline/decoders/pattern.ts";
 export { text } from "./pipeline/decoders/text.ts";
 export { days, hours, milliseconds, minutes, seconds } from "./pipeline/durations.ts";
@@ -17,11 +26,13 @@ export type { OrParameter, Parameter } from "./pipeline/parameter.ts";
 export { parameter } from "./pipeline/parameter.ts";
 export type { DeadLetter, Pipeline, PipelineOptions } from "./pipeline/pipeline.ts";
 export { deadLetter, pipeline } from "./pipeline/pipeline.ts";
+export { environment } from "./pipeline/secret.ts";
 export type { SourceOptions } from "./pipeline/source-options.ts";
 export type { KeyedStream, Stream, WindowedStream, WindowOptions, WindowRow } from "./pipeline/stream.ts";
 export type {
   DeadLetterRow,
   Decoder,
+  Encoder,
   Key,
   KeyPart,
   LateRow,

@@ -67,8 +67,7 @@ export class Failures {
       codeOf(error),
       `Operator "${operator}" of pipeline "${name}" failed on the record at offset ${offset} of "${partition}": ${reasonOf(error)}`,
       {
-        wayOut:
-          'Mend the function, or set `onError` to "skip" or to a dead-letter sink. To mend the record itself, begin anew with `epochflow reset`.',
+        wayOut: `${wayOutOf(error)}, or set \`onError\` to "skip" or to a dead-letter sink. To mend the record itself, begin anew with \`epochflow reset\`.`,
         place: { pipeline: name, operator, partition, offset },
         cause: error,
       },
@@ -81,7 +80,7 @@ export class Failures {
       codeOf(error),
       `Operator "${operator}" of pipeline "${name}" failed on a row of the window that starts at ${windowStart}: ${reasonOf(error)}`,
       {
-        wayOut: "Mend the function, or set `onError` to a dead-letter sink.",
+        wayOut: `${wayOutOf(error)}, or set \`onError\` to a dead-letter sink.`,
         place: { pipeline: name, operator },
         cause: error,
       },
@@ -91,6 +90,12 @@ export class Failures {
 
 function codeOf(error: unknown): string {
   return error instanceof UserCodeError ? error.code : "function-failed";
+}
+
+/** What the error itself advises, without its full stop. */
+function wayOutOf(error: unknown): string {
+  const advice = error instanceof UserCodeError ? error.wayOut : undefined;
+  return advice?.replace(/\.$/, "") ?? "Mend the function";
 }
 
 /** The first line of the error's message, of a bounded length. */

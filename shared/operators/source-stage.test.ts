@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UsageError, UserCodeError } from "../errors.ts";
 import { files } from "../pipeline/connectors/files.ts";
+import { kafka } from "../pipeline/connectors/kafka.ts";
+import type { DecoderLike } from "../pipeline/decoders/decoder.ts";
+import { nullable } from "../pipeline/decoders/nullable.ts";
 import { text } from "../pipeline/decoders/text.ts";
 import { describe } from "../pipeline/describe.ts";
 import type { Definition } from "../pipeline/graph.ts";
@@ -261,6 +264,53 @@ test("metadata goes to functions that ask for it, and stays what it was", () => 
     { key: "k", headers: { trace: "t" }, timestamp: 5, partition: "file", offset: 100 },
     { key: undefined, headers: {}, timestamp: 6, partition: "file", offset: 110 },
   ]);
+});
+
+test("keys are decoded by the source's own decoder, for functions that ask for metadata only", () => {
+  const keyed = (key: DecoderLike<unknown>) =>
+    pipeline("test", { onError: "skip" }).from(kafka.source({ topic: "in", value: text(), key }));
+  const records = [{ value: "a", key: "12" }, { value: "b" }, { value: "c", key: "no number" }];
+  const number = (digits: string) => {
+    if (!/^\d+$/.test(digits)) throw new Error("no number");
+    return Number(digits);
+  };
+  const keys = run(
+    keyed(number)
+      .map((_, metadata) => [metadata.key])
+      .to(sink, { id: "out" }),
+    records,
+  );
+  assert.deepEqual(keys.rows.out, [[12], [undefined]]);
+  assert.equal(keys.stage.counts.skipped, 1);
+  const values = run(
+    keyed(number)
+      .map((value) => value)
+      .to(sink, { id: "out" }),
+    records,
+  );
+  assert.deepEqual(values.rows.out, ["a", "b", "c"]);
+  const nulls = run(
+    keyed(nullable(number))
+      .map((_, { key }) => [key])
+      .to(sink, { id: "out" }),
+    records.slice(0, 2),
+  );
+  assert.deepEqual(nulls.rows.out, [[12], [null]]);
+});
+
+test("a null value follows onError, unless the decoder takes it", () => {
+  const records = [{ value: "a" }, { value: null }];
+  const strict = run(lines("skip").to(sink, { id: "out" }), records);
+  assert.deepEqual(strict.rows.out, ["a"]);
+  assert.equal(strict.stage.counts.skipped, 1);
+  assert.throws(() => run(lines().to(sink), records), { code: "null-value", wayOut: /nullable/ });
+  const timestamp = (value: string | null) => (value === null ? 9 : 5);
+  const value = nullable(text());
+  const definition = pipeline("test")
+    .from(kafka.source({ topic: "in", value, timestamp }))
+    .to(sink, { id: "out" });
+  const { rows, times, stage } = run(definition, records);
+  assert.deepEqual([rows.out, times.out, stage.counts.bytes], [["a", null], [5, 9], 1]);
 });
 
 test("event time comes from the value, or the source, or the plan", () => {

@@ -1,5 +1,6 @@
 import { formatDuration } from "./durations.ts";
 import { Parameter } from "./parameter.ts";
+import { Secret } from "./secret.ts";
 import type { Node, SinkDescription, SourceDescription, Stage, Topology, WindowNode } from "./topology.ts";
 
 /** The topology as text for people: what runs in which stage, with ids, windows, sinks and parameters. */
@@ -78,12 +79,19 @@ function describeWindow({ window, allowedLatenessMs, aggregates }: WindowNode): 
 }
 
 function describeOptions(options: Readonly<Record<string, unknown>>): string {
-  const entries = Object.entries(options).map(([name, value]) => `${name}: ${describeOption(value)}`);
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const entries = given.map(([name, value]) => `${name}: ${describeOption(value)}`);
   return `{ ${entries.join(", ")} }`;
 }
 
 function describeOption(value: unknown): string {
-  return value instanceof Parameter ? `parameter("${value.name}")` : JSON.stringify(value);
+  if (value instanceof Parameter) return `parameter("${value.name}")`;
+  if (value instanceof Secret || value instanceof RegExp) return String(value);
+  if (typeof value === "function") return "a function";
+  if (Array.isArray(value)) return `[${value.map(describeOption).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  // Encoders and decoders have names.
+  return "name" in value && "encode" in value ? String(value.name) : describeOptions(value as Record<string, unknown>);
 }
 
 function parametersOf({ parameters }: Topology): string[] {

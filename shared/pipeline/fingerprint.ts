@@ -1,5 +1,5 @@
 import { formatDuration } from "./durations.ts";
-import type { Topology, WindowAssigner, WindowNode } from "./topology.ts";
+import type { SinkDescription, Topology, WindowAssigner, WindowNode } from "./topology.ts";
 
 /**
  * What the state of a pipeline rests on, as plain JSON: how its keys are spread, where positions come from, what each stateful operator
@@ -14,7 +14,7 @@ export interface Fingerprint {
   /** Kind of each source by id. */
   readonly sources: Readonly<Record<string, string>>;
   readonly operators: Readonly<Record<string, WindowFingerprint>>;
-  /** Kind of each sink by id, those for late records included. */
+  /** Kind of each sink by id, those for late records included; with the number of lanes, where it has any but 1: "kafka, 4 lanes". */
   readonly sinks: Readonly<Record<string, string>>;
 }
 
@@ -39,8 +39,13 @@ export function fingerprint(topology: Topology): Fingerprint {
     operators: sorted(
       nodes.flatMap((node) => (node.kind === "window" ? [[node.id, windowFingerprint(node, topology)]] : [])),
     ),
-    sinks: sorted(sinks.map(([id, sink]) => [id, sink.kind])),
+    sinks: sorted(sinks.map(([id, sink]) => [id, sinkFingerprint(sink)])),
   };
+}
+
+/** Which lane a partition belongs to decides under which marker its output is committed (protocol §9). */
+function sinkFingerprint({ kind, options: { lanes = 1 } }: SinkDescription): string {
+  return lanes === 1 ? kind : `${kind}, ${lanes} lanes`;
 }
 
 function windowFingerprint(node: WindowNode, { stages }: Topology): WindowFingerprint {
@@ -96,8 +101,16 @@ function factsOf({ keyGroups, sources, operators, sinks }: Fingerprint): Map<str
   ]);
   for (const [id, kind] of Object.entries(sources)) facts.set(id, new Map([[identity, `a ${kind} source`]]));
   for (const [id, operator] of Object.entries(operators)) facts.set(id, windowFacts(operator));
-  for (const [id, kind] of Object.entries(sinks)) facts.set(id, new Map([[identity, `a ${kind} sink`]]));
+  for (const [id, kind] of Object.entries(sinks)) facts.set(id, sinkFacts(kind));
   return facts;
+}
+
+function sinkFacts(fingerprint: string): Facts {
+  const [kind, lanes = "1 lanes"] = fingerprint.split(", ");
+  return new Map([
+    [identity, `a ${kind} sink`],
+    ["the number of lanes", lanes.replace(" lanes", "")],
+  ]);
 }
 
 function windowFacts({ stage, window, allowedLatenessMs, aggregates }: WindowFingerprint): Facts {

@@ -18,8 +18,11 @@ import {
   files,
   hours,
   json,
+  kafka,
   type LateRow,
   max,
+  nullable,
+  parameter,
   pattern,
   pipeline,
   reduce,
@@ -31,7 +34,8 @@ import {
 } from "../index.ts";
 
 type Equal<A, B> = (<X>() => X extends A ? 1 : 2) extends <X>() => X extends B ? 1 : 2 ? true : false;
-type ValueOf<S> = S extends Stream<infer T> ? T : never;
+type ValueOf<S> = S extends Stream<infer T, unknown> ? T : never;
+type KeyOf<S> = S extends Stream<unknown, infer K> ? K : never;
 type Decoded<D> = D extends Decoder<infer T> ? T : never;
 
 /** `same<ValueOf<typeof stream>, string>()` compiles only if both types are equal. */
@@ -186,6 +190,79 @@ test("a sink takes what its stream gives", () => {
   pipeline("types", { onError: deadLetter(files.sink({ path })) });
   // @ts-expect-error dead letters are rows with an error
   pipeline("types", { onError: deadLetter(sinkOf<string>()) });
+});
+
+test("keys of records keep their type along the chain, and rows of aggregates have none", () => {
+  const value = text();
+  const texts = pipeline("types").from(kafka.source({ topic: "t", value }));
+  same<KeyOf<typeof texts>, string | undefined>();
+  const key = json(z.object({ id: z.number() }));
+  const records = pipeline("types").from(kafka.source({ topic: "t", value, key }));
+  const kept = records.map((line, metadata) => ({ line, id: metadata.key?.id })).filter(({ line }) => line !== "");
+  same<KeyOf<typeof kept>, { id: number } | undefined>();
+  same<ValueOf<typeof kept>, { line: string; id: number | undefined }>();
+  // @ts-expect-error there may be no key
+  records.map((_, metadata) => metadata.key.id);
+  records.keyBy((_, metadata) => metadata.key?.id ?? 0);
+  const rows = records
+    .keyBy((line) => line)
+    .window(tumbling(1))
+    .aggregate({ visits: count() });
+  same<KeyOf<typeof rows>, undefined>();
+  const own = pipeline("types").from(kafka.source({ topic: "t", value, key: (bytes) => bytes.length }));
+  same<KeyOf<typeof own>, number | undefined>();
+});
+
+test("a Kafka source's value may be null, and its time a function of it", () => {
+  const records = pipeline("types").from(
+    kafka.source({ topic: "t", value: nullable(json(z.object({ at: z.number() }))) }),
+  );
+  same<ValueOf<typeof records>, { at: number } | null>();
+  kafka.source({ topic: "t", value: json(z.object({ at: z.number() })), timestamp: ({ at }) => at });
+  // @ts-expect-error the value has no such member
+  kafka.source({ topic: "t", value: json(z.object({ at: z.number() })), timestamp: ({ time }) => time });
+  assert.throws(() => {
+    // @ts-expect-error either names or a pattern
+    kafka.source({ topic: "t", pattern: /t/, value: text() });
+  });
+});
+
+test("the functions of a Kafka sink know the rows of the stream that it is put to", () => {
+  const rows = () =>
+    pipeline("types")
+      .from(kafka.source({ topic: parameter("input"), value: text() }))
+      .keyBy((word) => word)
+      .window(tumbling(1))
+      .aggregate({ count: count() })
+      .map(({ key, count }) => ({ word: key, count }));
+  rows().to(kafka.sink({ topic: parameter("output"), key: (row) => row.word, value: json() }), { id: "counts" });
+  rows().to(kafka.sink({ topic: "t", value: (row) => (row.count > 0 ? row.word : null) }));
+  rows().to(
+    kafka.sink({
+      topic: (row) => `t-${row.word}`,
+      markerTopic: "t",
+      value: json(),
+      headers: (row) => ({ word: row.word, raw: Buffer.of(1) }),
+      timestamp: (row) => row.count,
+    }),
+  );
+  rows().to(kafka.sink({ topic: "t", value: json(), partition: (row, partitions) => row.count % partitions }));
+  lines().to(kafka.sink({ topic: "t", value: text() }));
+  // @ts-expect-error rows are no texts
+  rows().to(kafka.sink({ topic: "t", value: text() }));
+  // @ts-expect-error a key is a text, bytes or null
+  rows().to(kafka.sink({ topic: "t", key: (row) => row.count, value: json() }));
+  // @ts-expect-error rows have no such column
+  rows().to(kafka.sink({ topic: "t", key: (row) => row.words, value: json() }));
+  assert.throws(() => {
+    // @ts-expect-error a computed topic needs one for the marker
+    rows().to(kafka.sink({ topic: (row) => row.word, value: json() }));
+  });
+  const reused = kafka.sink<{ word: string }>({ topic: "t", key: ({ word }) => word, value: json() });
+  rows().to(reused);
+  // @ts-expect-error texts have no word
+  lines().to(reused);
+  pipeline("types", { onError: deadLetter(kafka.sink({ topic: "t", key: (row) => row.partition, value: json() })) });
 });
 
 test("options are checked", () => {

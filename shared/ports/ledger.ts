@@ -145,7 +145,7 @@ export interface Ledger {
   /**
    * Deletes rows that nobody needs: acks of attempts below the current or decided one, acks and units of committed epochs below
    * `detailsFrom`, and epochs that are dropped and unpinned below `epochsFrom` (so `detailsFrom >= epochsFrom`). Abandoned units stay, with their epochs:
-   * what comes after them is told by them (protocol §9, `previous`). Returns how many rows went.
+   * what comes after them is told by them (protocol §9, `previous`). So do the epochs that `previous` of an uncommitted or the last committed one names. Returns how many rows went.
    */
   trim(keep: { detailsFrom: number; epochsFrom: number }): Promise<number>;
   close(): Promise<void>;

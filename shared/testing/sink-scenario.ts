@@ -20,14 +20,25 @@ export const owner = { pipeline: "conformance", uid: "ledger-1", sink: "rows" };
 
 type Step = () => Promise<void>;
 
-/** The ledger as a zombie's luck would have it: to it, the epoch's units are never committed, and all others were. */
-export function commitLedger(epoch: number, { unit }: Pick<CommitUnit, "unit">): CommitLedger {
+/**
+ * The ledger as a zombie's luck would have it: to it, the epoch's units are never committed, and all others were.
+ *
+ * @param isSealed the epoch is committed as a whole
+ */
+export function commitLedger(
+  epoch: number,
+  { unit }: Pick<CommitUnit, "unit">,
+  isSealed: () => boolean = () => false,
+): CommitLedger {
   return {
     unit: async (of) => ({ status: of === epoch ? "prepared" : "committed", unit }),
     decidedAt: async () => Date.now(),
-    committed: async () => epoch - 1,
+    committed: async () => (isSealed() ? epoch : epoch - 1),
   };
 }
+
+/** The last epoch in which a unit's key had output, as the ledger remembers it for each target. */
+const lastOutput = new WeakMap<object, Map<string, number>>();
 
 const tasks = [0, 1, 2];
 const rowsPerTask = 3;
@@ -41,6 +52,7 @@ export class SinkEpoch<T> {
   readonly #epoch: number;
   readonly #prepared = new Map<number, PreparedTask>();
   #units: readonly CommitUnit[] = [];
+  #isSealed = false;
 
   constructor(target: SinkUnderTest<T>, epoch: number) {
     this.#target = target;
@@ -67,22 +79,33 @@ export class SinkEpoch<T> {
     this.#prepared.clear();
   }
 
-  /** The attempt is decided. `previous`: the last epoch in which a unit had output, for all units. */
-  decide(sink: TwoPhaseCommitSink<T>, previous: number | null = null): void {
+  /** The attempt is decided. */
+  decide(sink: TwoPhaseCommitSink<T>): void {
     const prepared = [...this.#prepared.values()].sort((a, b) => a.task - b.task);
-    const decision = { epoch: this.#epoch, token: `token-${this.#epoch}`, previous: () => previous };
+    const last = lastOutput.get(this.#target) ?? new Map<string, number>();
+    lastOutput.set(this.#target, last);
+    const decision = {
+      epoch: this.#epoch,
+      token: `token-${this.#epoch}`,
+      previous: (key: string) => last.get(key) ?? null,
+    };
     this.#units =
       sink.units?.(prepared, decision) ??
       prepared.map(({ stage, task, handle }) => ({ key: `${stage}-${task}`, unit: handle }));
+    for (const { key } of this.#units) last.set(key, this.#epoch);
   }
 
   /** Steps from the decision on. */
   complete(sink: TwoPhaseCommitSink<T>): Step[] {
     const context = { ...owner, epoch: this.#epoch };
+    const ledgerOf = (unit: CommitUnit) => commitLedger(this.#epoch, unit, () => this.#isSealed);
     return [
       () => sink.open(owner),
-      ...this.#units.map((unit) => () => sink.commit({ ...context, ...unit, ledger: commitLedger(this.#epoch, unit) })),
-      async () => await sink.seal?.({ ...context, units: this.#units }),
+      ...this.#units.map((unit) => () => sink.commit({ ...context, ...unit, ledger: ledgerOf(unit) })),
+      async () => {
+        await sink.seal?.({ ...context, units: this.#units });
+        this.#isSealed = true;
+      },
     ];
   }
 
@@ -127,11 +150,11 @@ export async function perform(steps: readonly Step[], times = 1): Promise<void> 
 }
 
 /** A whole epoch, by one process, without a failure. */
-export async function performEpoch<T>(target: SinkUnderTest<T>, number: number, previous: number | null = null) {
+export async function performEpoch<T>(target: SinkUnderTest<T>, number: number) {
   const epoch = new SinkEpoch(target, number);
   const sink = target.open();
   await perform(epoch.prepare(sink, 1));
-  epoch.decide(sink, previous);
+  epoch.decide(sink);
   await perform(epoch.complete(sink));
   await sink.close();
   return epoch;

@@ -43,8 +43,11 @@ export const isUnitKey = (key: string): key is Key<UnitItem> => key.includes("#U
 
 /** HEAD and WAKE are made together, by `open`, and never go: whoever misses one has lost its ledger (I8). */
 export function existing<T>(items: ItemReader, key: Key<T>): T {
-  const item = items.get(key);
-  if (item !== undefined) return item;
+  return items.get(key) ?? missing(key);
+}
+
+/** @throws LossError `ledger-missing` */
+export function missing(key: string): never {
   throw new LossError("ledger-missing", `The ledger has no item ${key}`, {
     wayOut:
       "Was it deleted while the pipeline ran? Restore it from a backup, or start anew with an empty state folder and output.",

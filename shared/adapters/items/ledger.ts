@@ -59,7 +59,7 @@ export class ItemLedger implements Ledger {
   readonly close: Ledger["close"] = async () => this.#store.close();
 }
 
-function epochs(items: ItemReader, { from, to }: { from: number; to: number }): EpochRow[] {
+export function epochs(items: ItemReader, { from, to }: { from: number; to: number }): EpochRow[] {
   return items
     .keys(epochKey(Math.max(0, from)), epochKey(to + 1))
     .filter(isEpochKey)

@@ -45,9 +45,21 @@ export function trim(items: Items, keep: Keep): number {
   invariant("I5", keep.detailsFrom >= keep.epochsFrom, "acks and units would outlive their epochs");
   const head = existing(items, headKey);
   const openFrom = Math.max(1, Math.min(keep.detailsFrom, head.committed + 1));
-  const unwanted = [...settledRows(items, openFrom, keep), ...formerAttempts(items, openFrom, head.decided + 1)];
+  const asked = new Set(askedFor(items, head.committed, head.decided).map(epochKey));
+  const settled = settledRows(items, openFrom, keep).filter((key) => !asked.has(key as Key<EpochRow>));
+  const unwanted = [...settled, ...formerAttempts(items, openFrom, head.decided + 1)];
   for (const key of unwanted) items.delete(key);
   return unwanted.length;
+}
+
+/** The epochs in which unit keys last had output: sinks ask when they were decided, before they commit the next (protocol §9). */
+function askedFor(items: Items, committed: number, decided: number): number[] {
+  const epochs: number[] = [];
+  for (let epoch = committed; epoch <= decided; epoch++) {
+    const row = items.get(epochKey(epoch));
+    if (isDecided(row)) epochs.push(...Object.values(row.decision.previous));
+  }
+  return epochs;
 }
 
 /** Of committed epochs: all acks and units but abandoned ones, and the epochs whose checkpoint nobody holds. Walks the rows that are there, since most went long ago. */

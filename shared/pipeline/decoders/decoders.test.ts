@@ -7,6 +7,7 @@ import { UserCodeError } from "../../errors.ts";
 import type { Decoder } from "../topology.ts";
 import { toDecoder } from "./decoder.ts";
 import { json } from "./json.ts";
+import { nullable } from "./nullable.ts";
 import { pattern } from "./pattern.ts";
 import { text } from "./text.ts";
 
@@ -90,4 +91,24 @@ test("a function of the text, or an object, is a decoder too", () => {
   for (const other of [text, undefined, null, "text", {}] as never[]) {
     assert.throws(() => toDecoder("value", other), { code: "invalid-argument" });
   }
+});
+
+test("text() and json() encode rows, too", () => {
+  assert.equal(text().encode("é"), "é");
+  assert.throws(() => text().encode(5 as never), { code: "row-not-text", message: /type number/ });
+  const rows = [{ a: [1, null] }, "x", null, 0, false, { n: 12n }];
+  assert.deepEqual(
+    rows.map((row) => json().encode(row)),
+    ['{"a":[1,null]}', '"x"', "null", "0", "false", '{"n":"12"}'],
+  );
+  for (const row of [undefined, () => 1, Symbol("s")]) {
+    assert.throws(() => json().encode(row), { code: "row-not-json" });
+  }
+});
+
+test("nullable() takes nulls, and leaves the rest to its decoder", () => {
+  const decoder = nullable((line) => line.length);
+  assert.deepEqual([decode(decoder, "abc"), decoder.decodeNull?.()], [3, null]);
+  undecodable(nullable(json()), "{", /JSON/);
+  assert.throws(() => nullable(text as never), { code: "invalid-argument" });
 });

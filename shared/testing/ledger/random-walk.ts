@@ -6,11 +6,13 @@ import { ackOf, attemptPlan, begin, decisionOf, failureOf, planOf, planWrite, un
 import type { Check } from "./harness.ts";
 import { Watch } from "./watch.ts";
 
-const batches = 400;
 const width = 3;
 
+/** How long a random life is, in batches of verbs at once. */
+export const defaultLifeLength = 400;
+
 /** Verbs of anybody, in any order, from two connections at once, with what they read a moment ago: zombies, retries, and owners of lost leases. */
-export function randomWalkSuite(check: Check): void {
+export function randomWalkSuite(check: Check, batches: number): void {
   for (const seed of [1, 2, 3])
     check(`I1 to I5 hold at every step of a random life (seed ${seed})`, async (ledger, another) => {
       const random = new SeededRandom(seed);
@@ -22,8 +24,9 @@ export function randomWalkSuite(check: Check): void {
         await Promise.all(steps.map((step, index) => step(ledgers[index % 2]!, random, watch)));
         await watch.look(ledger);
       }
+      const least = batches / 80;
       assert(
-        watch.decided >= 5 && watch.committed >= 5,
+        watch.decided >= least && watch.committed >= least,
         `a life of ${watch.decided} decided and ${watch.committed} committed epochs`,
       );
     });

@@ -103,6 +103,26 @@ export function retentionSuite(check: Check): void {
     );
   });
 
+  check(
+    "trim keeps the epochs in which unit keys last had output, as long as a commit may ask for them",
+    async (ledger) => {
+      await begin(ledger);
+      await committed(ledger, 1, { units: [unitOf("0"), unitOf("0", "late")] });
+      await committed(ledger, 2);
+      await committed(ledger, 3, { units: [] });
+      await decided(ledger, 4, { units: [unitOf("0"), unitOf("0", "late")] });
+      for (const epoch of [1, 2, 3]) await ledger.drop(epoch);
+      const numbers = async () => {
+        await ledger.trim({ detailsFrom: 99, epochsFrom: 99 });
+        return (await ledger.epochs({ from: 0, to: 9 })).map((one) => one.epoch);
+      };
+      assert.deepEqual(await numbers(), [1, 2, 4]);
+      for (const sink of ["out", "late"]) await ledger.commitUnit(4, sink, "0");
+      await ledger.commit(4, 9);
+      assert.deepEqual(await numbers(), [4]);
+    },
+  );
+
   check("I5: trim deletes epochs that are dropped and unpinned, never the one to go on from", async (ledger) => {
     await begin(ledger);
     for (let epoch = 1; epoch <= 5; epoch++) await committed(ledger, epoch);

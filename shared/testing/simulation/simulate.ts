@@ -51,6 +51,9 @@ export async function simulate({ topology, values, judge }: Subject, options: Wo
   };
 }
 
+/** A person is asked once for each sink of the two epochs that may be uncommitted, and for a topology and a source. */
+const mostStops = 12;
+
 /** Has everything happen, until nothing more does, and looks at what it has come to. */
 export async function drive(
   world: World,
@@ -72,7 +75,7 @@ export async function drive(
   if (isCut()) return;
   for (let turn = 1; world.head.status !== "running" && !world.violation; turn++) {
     const { status, error } = world.head;
-    if (turn > 4) nature.violated("I8", `HEAD is ${status}, and the way out does not lead out: ${error?.message}`);
+    if (turn > mostStops) nature.violated("I8", `HEAD is ${status}, and the way out does not lead out: ${error?.message}`);
     faults.end();
     void (status === "stopped" ? people.mend(turn) : people.resume(turn));
     await scheduler.run(step);

@@ -1,0 +1,96 @@
+/** A partition as the cluster's metadata has it. */
+export interface PartitionMetadata {
+  readonly partition: number;
+  /** Node id of the leader; null while there is none. */
+  readonly leader: number | null;
+  readonly leaderEpoch: number;
+}
+
+/** `id` is the topic's own, 22 characters of base64url: a topic that was deleted and made anew has another. */
+export interface TopicMetadata {
+  readonly topic: string;
+  readonly id: string;
+  readonly internal: boolean;
+  /** Ascending by number, without gaps. */
+  readonly partitions: readonly PartitionMetadata[];
+}
+
+export interface TopicPartition {
+  readonly topic: string;
+  readonly partition: number;
+}
+
+export type Isolation = "read_committed" | "read_uncommitted";
+
+export interface FetchRequest extends TopicPartition {
+  readonly offset: number;
+  readonly isolation: Isolation;
+  /** At least one whole batch comes, however large it is. */
+  readonly maxBytes: number;
+  /** Longest time that the broker waits for a first byte. */
+  readonly maxWaitMs: number;
+}
+
+export interface Fetched {
+  /** Whole batches and perhaps the beginning of one more; may begin below the offset that was asked for. */
+  readonly records: Buffer;
+  readonly logStart: number;
+  readonly highWatermark: number;
+  readonly lastStable: number;
+  /** Transactions of the batches that were aborted, in no order that one may rely on. */
+  readonly aborted: readonly { readonly producerId: bigint; readonly firstOffset: number }[];
+}
+
+/** Who writes in transactions: what InitProducerId gave. A later one under the same id fences it. */
+export interface ProducerIdentity {
+  readonly transactionalId: string;
+  readonly producerId: bigint;
+  readonly producerEpoch: number;
+}
+
+/** One encoded record batch (v2), patched for its producer, for one partition. */
+export interface ProduceRequest extends TopicPartition {
+  readonly batch: Buffer;
+}
+
+/** The group's offset on partition 0 of a topic, and what lies beside it. */
+export interface GroupOffset {
+  readonly offset: number;
+  readonly metadata: string;
+}
+
+/**
+ * What epochflow asks of a Kafka cluster, over connections that are made when they are needed and made anew when they break. The seam at which another
+ * client could take kafkajs's place. Every call has a deadline. It retries nothing but finding its broker: a leader that has moved once, a coordinator until the
+ * deadline. It throws `KafkaError`, whose `broker` a caller can act upon. Offsets are numbers: exact below 2^53.
+ */
+export interface KafkaClient {
+  /** Topics of these names, those that do not exist left out; null: all that we may see. */
+  topics(names: readonly string[] | null): Promise<TopicMetadata[]>;
+  /** For each partition its first offset, its end (last stable offset or high watermark), or the first offset whose record is not older than a time in epoch milliseconds (-1: none; it may be above the last stable offset). */
+  offsets(
+    partitions: readonly TopicPartition[],
+    which: "earliest" | "last-stable" | "high-watermark" | { readonly timestamp: number },
+  ): Promise<number[]>;
+  /** End of a leader epoch in the leader's log (OffsetForLeaderEpoch); -1 if the broker does not know it. */
+  endOfLeaderEpoch(partition: TopicPartition, leaderEpoch: number): Promise<number>;
+  fetch(request: FetchRequest, signal?: AbortSignal): Promise<Fetched>;
+
+  /** Configuration of a topic, or of the brokers, by name: the names that are asked for. */
+  topicConfiguration(topic: string, names: readonly string[]): Promise<Record<string, string>>;
+  brokerConfiguration(names: readonly string[]): Promise<Record<string, string>>;
+  /** Whether brokers check produce requests against open transactions (KIP-890, since 3.6): without it a zombie's late batch can land in its successor's transaction. */
+  verifiesTransactions(): Promise<boolean>;
+
+  /** Fences all earlier producers of the id, and resolves when their open transaction is over. */
+  initProducer(transactionalId: string, transactionTimeoutMs: number): Promise<ProducerIdentity>;
+  addPartitions(producer: ProducerIdentity, partitions: readonly TopicPartition[]): Promise<void>;
+  /** Batches of different partitions at once: each goes to its leader. Resolves when all are acknowledged by all in-sync replicas. */
+  produce(producer: ProducerIdentity, batches: readonly ProduceRequest[]): Promise<void>;
+  /** Makes the offset of the group part of the open transaction (AddOffsetsToTxn, TxnOffsetCommit). */
+  addGroupOffset(producer: ProducerIdentity, group: string, topic: string, offset: GroupOffset): Promise<void>;
+  endTransaction(producer: ProducerIdentity, outcome: "commit" | "abort"): Promise<void>;
+  /** Stable (OffsetFetch with requireStable): `KafkaError` UNSTABLE_OFFSET_COMMIT while a transaction of the group is open. */
+  groupOffset(group: string, topic: string): Promise<GroupOffset | undefined>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,214 @@
+import { brokerError } from "./broker-errors.ts";
+import type {
+  Fetched,
+  FetchRequest,
+  GroupOffset,
+  KafkaClient,
+  ProduceRequest,
+  ProducerIdentity,
+  TopicMetadata,
+  TopicPartition,
+} from "./client.ts";
+import type { KafkaConnection } from "./connection.ts";
+import { isKafkaError } from "./errors.ts";
+import type { Answer, ApiRequest } from "./protocol/api-request.ts";
+import { Cluster, type Timeouts } from "./protocol/cluster.ts";
+import { describeConfigs, type Resource } from "./protocol/requests/configuration.ts";
+import { fetch } from "./protocol/requests/fetch.ts";
+import { stableGroupOffset } from "./protocol/requests/group-offset.ts";
+import { earliest, latest, listOffsets, offsetForLeaderEpoch } from "./protocol/requests/offsets.ts";
+import { produce } from "./protocol/requests/produce.ts";
+import {
+  addOffsetsToTransaction,
+  addPartitionsToTransaction,
+  endTransaction,
+  initProducerId,
+  transactionalOffsetCommit,
+} from "./protocol/requests/transactions.ts";
+import { askCoordinator, askLeaders } from "./protocol/routing.ts";
+import { retrying } from "./retrying.ts";
+
+const defaultTimeouts: Timeouts = { connectMs: 10_000, callMs: 30_000 };
+
+/** A Kafka cluster over kafkajs's connections, none of which is made before the first call. */
+export function createKafkaClient(to: KafkaConnection, timeouts: Partial<Timeouts> = {}): KafkaClient {
+  return new KafkajsClient(to, { ...defaultTimeouts, ...timeouts });
+}
+
+/** Fetches wait for data, and answers are large: they hold up nothing else. */
+const fetchLane = "fetch";
+const controlLane = "control";
+/** How often a new producer asks whether the transaction of the one before is over. */
+const longestInitPauseMs = 200;
+
+class KafkajsClient implements KafkaClient {
+  readonly #cluster: Cluster;
+
+  constructor(to: KafkaConnection, timeouts: Timeouts) {
+    this.#cluster = new Cluster(to, timeouts);
+  }
+
+  async topics(names: readonly string[] | null): Promise<TopicMetadata[]> {
+    const { topics } = await this.#cluster.metadata(names, this.#cluster.deadline());
+    return topics
+      .filter(({ code }) => code !== unknownTopic)
+      .map(({ code, ...topic }) => {
+        if (code !== 0) throw brokerError(code, `Metadata of ${topic.topic}`);
+        return topic;
+      });
+  }
+
+  offsets(
+    partitions: readonly TopicPartition[],
+    which: "earliest" | "last-stable" | "high-watermark" | { readonly timestamp: number },
+  ): Promise<number[]> {
+    const isolation = which === "last-stable" ? "read_committed" : "read_uncommitted";
+    const timestamp = typeof which === "object" ? which.timestamp : which === "earliest" ? earliest : latest;
+    return askLeaders(this.#cluster, partitions, {
+      what: "ListOffsets",
+      lane: controlLane,
+      deadline: this.#cluster.deadline(),
+      request: (led) => listOffsets(led, timestamp, isolation),
+    });
+  }
+
+  async endOfLeaderEpoch(partition: TopicPartition, leaderEpoch: number): Promise<number> {
+    const [end] = await askLeaders(this.#cluster, [partition], {
+      what: "OffsetForLeaderEpoch",
+      lane: controlLane,
+      deadline: this.#cluster.deadline(),
+      request: () => offsetForLeaderEpoch(partition, leaderEpoch),
+    });
+    return end!;
+  }
+
+  async fetch(request: FetchRequest, signal?: AbortSignal): Promise<Fetched> {
+    const [fetched] = await askLeaders(this.#cluster, [request], {
+      what: `Fetch at offset ${request.offset}`,
+      lane: fetchLane,
+      deadline: this.#cluster.deadline(signal, request.maxWaitMs),
+      request: () => fetch(request),
+    });
+    return fetched!;
+  }
+
+  topicConfiguration(topic: string, names: readonly string[]): Promise<Record<string, string>> {
+    return this.#configuration({ topic }, names);
+  }
+
+  async brokerConfiguration(names: readonly string[]): Promise<Record<string, string>> {
+    const [broker] = await this.#brokers();
+    return this.#configuration({ broker: broker! }, names);
+  }
+
+  async verifiesTransactions(): Promise<boolean> {
+    const answers = await Promise.all((await this.#brokers()).map((broker) => this.#verifies(broker)));
+    return answers.every((answer) => answer);
+  }
+
+  initProducer(transactionalId: string, transactionTimeoutMs: number): Promise<ProducerIdentity> {
+    const deadline = this.#cluster.deadline();
+    const init = () =>
+      askCoordinator(this.#cluster, ["transaction", transactionalId], {
+        what: `InitProducerId of ${transactionalId}`,
+        lane: transactionalId,
+        deadline,
+        request: initProducerId(transactionalId, transactionTimeoutMs),
+      });
+    return retrying(init, {
+      timeoutMs: deadline.leftMs,
+      signal: deadline.signal,
+      longestPauseMs: longestInitPauseMs,
+      retryable: (error) => isKafkaError(error, "CONCURRENT_TRANSACTIONS"),
+    });
+  }
+
+  async addPartitions(producer: ProducerIdentity, partitions: readonly TopicPartition[]): Promise<void> {
+    await this.#transact(producer, "AddPartitionsToTxn", addPartitionsToTransaction(producer, partitions));
+  }
+
+  async produce(producer: ProducerIdentity, batches: readonly ProduceRequest[]): Promise<void> {
+    const deadline = this.#cluster.deadline();
+    await askLeaders(this.#cluster, batches, {
+      what: "Produce",
+      lane: producer.transactionalId,
+      deadline,
+      request: (led) => produce(producer.transactionalId, led, deadline.leftMs),
+    });
+  }
+
+  async addGroupOffset(producer: ProducerIdentity, group: string, topic: string, offset: GroupOffset): Promise<void> {
+    await this.#transact(producer, `AddOffsetsToTxn of the group ${group}`, addOffsetsToTransaction(producer, group));
+    await askCoordinator(this.#cluster, ["group", group], {
+      what: `TxnOffsetCommit of the group ${group} on ${topic}/0`,
+      lane: producer.transactionalId,
+      deadline: this.#cluster.deadline(),
+      request: transactionalOffsetCommit(producer, group, { topic, partition: 0 }, offset),
+    });
+  }
+
+  endTransaction(producer: ProducerIdentity, outcome: "commit" | "abort"): Promise<void> {
+    return this.#transact(producer, "EndTxn", endTransaction(producer, outcome));
+  }
+
+  groupOffset(group: string, topic: string): Promise<GroupOffset | undefined> {
+    return askCoordinator(this.#cluster, ["group", group], {
+      what: `OffsetFetch of the group ${group} on ${topic}/0`,
+      lane: controlLane,
+      deadline: this.#cluster.deadline(),
+      request: stableGroupOffset(group, { topic, partition: 0 }),
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#cluster.close();
+  }
+
+  /** Asks the coordinator of a transactional id about the open transaction. */
+  #transact(producer: ProducerIdentity, name: string, request: ApiRequest<Answer<void>>) {
+    const { transactionalId } = producer;
+    return askCoordinator(this.#cluster, ["transaction", transactionalId], {
+      what: `${name} by ${transactionalId}`,
+      lane: transactionalId,
+      deadline: this.#cluster.deadline(),
+      request,
+    });
+  }
+
+  async #brokers(): Promise<number[]> {
+    const { brokers } = await this.#cluster.metadata([], this.#cluster.deadline());
+    return [...brokers.keys()];
+  }
+
+  async #verifies(broker: number): Promise<boolean> {
+    try {
+      const found = await this.#configuration({ broker }, [verification]);
+      return found[verification] === "true";
+    } catch (error) {
+      if (!isKafkaError(error, "CLUSTER_AUTHORIZATION_FAILED")) throw error;
+      const connection = await this.#cluster.connection(broker, this.#cluster.deadline());
+      return newIn36.every(([key, version]) => connection.supports(key, version));
+    }
+  }
+
+  async #configuration(resource: Resource, names: readonly string[]): Promise<Record<string, string>> {
+    const deadline = this.#cluster.deadline();
+    const request = describeConfigs(resource, names);
+    const { code, message, value } = await ("broker" in resource
+      ? (await this.#cluster.connection(resource.broker, deadline)).send(request, deadline)
+      : this.#cluster.ask(request, deadline));
+    if (code === 0) return value;
+    const what = "broker" in resource ? `broker ${resource.broker}` : `the topic ${resource.topic}`;
+    throw brokerError(code, `DescribeConfigs of ${what}`, message);
+  }
+}
+
+const unknownTopic = 3;
+
+/** The setting exists since 3.6, and is on unless somebody turned it off. Whoever may not see it must judge by what else came by then. */
+const verification = "transaction.partition.verification.enable";
+/** OffsetCommit of KIP-848, and AddPartitionsToTxn between brokers. */
+const newIn36 = [
+  [8, 9],
+  [24, 4],
+] as const;

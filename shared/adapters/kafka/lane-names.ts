@@ -1,0 +1,25 @@
+import { murmur2, placeOf } from "./partitioner.ts";
+
+/** A target partition belongs to one lane, whichever task wrote the record: so its records stay in order. */
+export const laneOf = (topic: string, partition: number, lanes: number): number =>
+  placeOf(murmur2(Buffer.from(`${topic}/${partition}`)), lanes);
+
+const prefix = "lane-";
+
+/** Key of a lane's commit units. */
+export const laneKey = (lane: number): string => `${prefix}${lane}`;
+
+export const isLaneKey = (key: string): boolean => /^lane-\d+$/.test(key);
+
+/** Transactional id of a lane, and its group (protocol §1, Names): those of another ledger are others, so nobody else can fence it. */
+export const laneId = ({
+  pipeline,
+  uid,
+  sink,
+  key,
+}: {
+  pipeline: string;
+  uid: string;
+  sink: string;
+  key: string;
+}): string => `epochflow.${pipeline}.${uid}.${sink}.${key.slice(prefix.length)}`;

@@ -1,0 +1,78 @@
+import type { LossError } from "../../errors.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { CommitLedger } from "../../ports/sink.ts";
+import type { GroupOffset } from "./client.ts";
+import type { LaneUnit } from "./lanes.ts";
+import { ledgerOlder, type OutputPlace, unknownMarker } from "./sink-errors.ts";
+
+/** How long a marker that nobody renews is sure to be kept by the brokers. */
+export interface MarkerLimits {
+  /** An epoch that was decided longer ago may have been committed, and its marker have expired since. */
+  readonly mostAgeMs: number;
+  /** A marker of an epoch that was decided longer ago may have expired. */
+  readonly leastExpiryMs: number;
+}
+
+/** A day and six days of the default retention of seven. */
+export const markerLimits = (retentionMinutes: number): MarkerLimits => ({
+  mostAgeMs: (retentionMinutes * 60_000) / 7,
+  leastExpiryMs: (retentionMinutes * 60_000 * 6) / 7,
+});
+
+export interface MarkerQuestion {
+  readonly place: OutputPlace;
+  readonly group: string;
+  readonly topic: string;
+  readonly unit: LaneUnit;
+  /** Read after every earlier producer of the lane was fenced. */
+  readonly marker: GroupOffset | undefined;
+  /** Asked after the marker was read. */
+  readonly ledger: CommitLedger;
+  readonly clock: Clock;
+  readonly limits: (sink: string) => Promise<MarkerLimits>;
+}
+
+/**
+ * The table of protocol §9: what the lane's marker says of an epoch that the ledger holds for uncommitted. `committed`: nothing is left to do;
+ * `expected`: the lane is where the epoch before left it, or the user has abandoned that.
+ *
+ * @returns a LossError for what cannot be known; a zombie may get one too
+ */
+export async function judgeMarker(question: MarkerQuestion): Promise<"committed" | "expected" | LossError> {
+  const { place, group, topic, unit, marker, ledger } = question;
+  if (marker?.offset === place.epoch && marker.metadata === unit.token) return "committed";
+  if (marker && marker.offset > place.epoch)
+    return (await ledger.committed()) >= place.epoch ? "committed" : ledgerOlder(place, group, marker.offset);
+  const { candidates, last } = await possibleMarkers(unit.previous, ledger);
+  if (marker && candidates.includes(marker.offset)) return "expected";
+  if (!marker && (await mayBeAbsent(question, last))) return "expected";
+  const found = marker ? `${marker.offset}${marker.offset === place.epoch ? " of another decision" : ""}` : "absent";
+  return unknownMarker(place, group, topic, found, candidates.join(" or ") || "absent");
+}
+
+/** The last epoch that the lane has committed, and later ones that were abandoned: their commit may have come through before. */
+async function possibleMarkers(previous: number | null, ledger: CommitLedger) {
+  const candidates: number[] = [];
+  for (let epoch = previous; epoch !== null; ) {
+    candidates.push(epoch);
+    const row = await ledger.unit(epoch);
+    if (row?.status !== "abandoned") return { candidates, last: epoch };
+    epoch = previousOf(epoch, row.unit);
+  }
+  return { candidates, last: null };
+}
+
+function previousOf(epoch: number, unit: unknown): number | null {
+  const { previous = null } = (unit ?? {}) as Partial<LaneUnit>;
+  return previous !== null && previous < epoch ? previous : null;
+}
+
+/** The first epoch of a lane, or the first after so long that its marker has expired; but not so late that its own may have. */
+async function mayBeAbsent({ place, ledger, limits, clock }: MarkerQuestion, last: number | null): Promise<boolean> {
+  const { mostAgeMs, leastExpiryMs } = await limits(place.sink);
+  const decidedAt = await ledger.decidedAt(place.epoch);
+  if (decidedAt === undefined || clock.now() - decidedAt > mostAgeMs) return false;
+  if (last === null) return true;
+  const lastDecidedAt = await ledger.decidedAt(last);
+  return lastDecidedAt !== undefined && clock.now() - lastDecidedAt > leastExpiryMs;
+}

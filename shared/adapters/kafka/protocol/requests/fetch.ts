@@ -1,0 +1,52 @@
+import type { Fetched, FetchRequest } from "../../client.ts";
+import type { Answer, ApiRequest } from "../api-request.ts";
+import { isolationCode } from "./offsets.ts";
+import { body, readByPartition, readNumber, writeArray } from "./wire.ts";
+
+const nothing = Buffer.alloc(0);
+const none: Fetched = { records: nothing, logStart: -1, highWatermark: -1, lastStable: -1, aborted: [] };
+
+/** One partition, without a session (KIP-227). The records are a view of the answer. */
+export function fetch(request: FetchRequest): ApiRequest<[Answer<Fetched>]> {
+  const { topic, partition, offset, isolation, maxBytes, maxWaitMs } = request;
+  return {
+    name: "Fetch",
+    key: 1,
+    version: 11,
+    body: body((encoder) => {
+      encoder
+        .writeInt32(-1)
+        .writeInt32(maxWaitMs)
+        .writeInt32(1)
+        .writeInt32(maxBytes)
+        .writeInt8(isolationCode(isolation));
+      encoder.writeInt32(0).writeInt32(-1);
+      writeArray(encoder, [topic], () => {
+        encoder.writeString(topic);
+        writeArray(encoder, [partition], () =>
+          encoder.writeInt32(partition).writeInt32(-1).writeInt64(offset).writeInt64(-1).writeInt32(maxBytes),
+        );
+      });
+      encoder.writeInt32(0).writeString("");
+    }),
+    decode(decoder) {
+      const code = decoder.readInt16();
+      decoder.readInt32();
+      const answer = readByPartition(decoder, () => {
+        const answered = decoder.readInt32();
+        const error = decoder.readInt16();
+        const highWatermark = readNumber(decoder);
+        const lastStable = readNumber(decoder);
+        const logStart = readNumber(decoder);
+        const aborted = decoder.readArray(() => ({
+          producerId: decoder.readInt64(),
+          firstOffset: readNumber(decoder),
+        }));
+        decoder.readInt32();
+        const records = decoder.readBytes() ?? nothing;
+        return [answered, { code: error, value: { records, logStart, highWatermark, lastStable, aborted } }];
+      });
+      return [code === 0 ? answer(request) : { code, value: none }];
+    },
+  };
+}

@@ -1,0 +1,199 @@
+import { type Compression, compress, compressionTypes } from "./codecs.ts";
+import { crc32c } from "./crc32c.ts";
+import { lengthBytes, mostVarintBytes, varintBytes, writeLength, writeVarint } from "./varint.ts";
+
+/**
+ * Record batches, version 2, of a producer in transactions: https://kafka.apache.org/documentation/#recordbatch. What a batch says of its producer is
+ * filled in when it is sent, so its bytes depend on its records alone (I6).
+ */
+
+/** Bytes of a batch before its records. */
+export const batchHeaderBytes = 61;
+/** Of a record beside key, value and headers: five lengths, a difference of times, its attributes. */
+const mostRecordOverhead = 5 * 5 + mostVarintBytes + 1;
+const firstCapacity = 1024;
+const transactional = 0x10;
+/** Where things lie in a batch. */
+const at = {
+  length: 8,
+  crc: 17,
+  attributes: 21,
+  producerId: 43,
+  producerEpoch: 51,
+  sequence: 53,
+  records: 57,
+} as const;
+
+/** Timestamp of a record that has none. */
+export const noTimestamp = -1;
+
+/** A record to be encoded: the same object for one after the other, since there are many. */
+export interface RecordParts {
+  /** Epoch milliseconds. */
+  timestamp: number;
+  /** The key is the first `keyBytes` of it; -1: it has none. */
+  key: Buffer;
+  keyBytes: number;
+  /** Text becomes UTF-8. Null is a tombstone. */
+  value: string | Uint8Array | null;
+  /** Encoded by `encodeHeaders`. */
+  headers: Uint8Array;
+}
+
+/** Encodes records straight into a batch's bytes, which grow with them. */
+export class BatchEncoder {
+  #bytes = Buffer.allocUnsafeSlow(firstCapacity);
+  #end = batchHeaderBytes;
+  #count = 0;
+  #baseTimestamp = noTimestamp;
+  #maxTimestamp = noTimestamp;
+
+  /** Records so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Bytes so far, uncompressed. */
+  get bytes(): number {
+    return this.#end;
+  }
+
+  /** Adds a record, unless the batch would then have more bytes than `most`. Returns how many it has, or would have had. */
+  add(record: RecordParts, most: number): number {
+    const { value, keyBytes, headers } = record;
+    const length = value === null ? -1 : value.length;
+    // UTF-8 has at most three bytes for what is one in a string's length.
+    this.#reserve(Math.max(keyBytes, 0) + 3 * Math.max(length, 0) + headers.length + mostRecordOverhead);
+    const end = this.#write(record, length);
+    if (end > most) return end;
+    if (this.#count === 0) this.#baseTimestamp = this.#maxTimestamp = record.timestamp;
+    else if (record.timestamp > this.#maxTimestamp) this.#maxTimestamp = record.timestamp;
+    this.#count++;
+    this.#end = end;
+    return end;
+  }
+
+  /** The batch, where there is a record in it, without its producer. The next record begins another. */
+  take(compression: Compression): Buffer {
+    const raw = this.#bytes.subarray(0, this.#end);
+    const records = raw.subarray(batchHeaderBytes);
+    const compressed = compress(compression, records);
+    // What compression makes longer stays as it is: so a batch under a topic's limit is under it when it is sent.
+    const isShorter = compressed.length < records.length;
+    const batch = isShorter ? Buffer.concat([raw.subarray(0, batchHeaderBytes), compressed]) : raw;
+    this.#writeHeader(batch, isShorter ? compression : "none");
+    this.#end = batchHeaderBytes;
+    this.#count = 0;
+    if (!isShorter) this.#bytes = Buffer.allocUnsafeSlow(raw.buffer.byteLength);
+    return batch;
+  }
+
+  /**
+   * How many bytes a text takes is known only once it is written, but lengths stand before it: it is taken for ASCII, as it mostly is, and written again where
+   * it is not.
+   */
+  #write({ timestamp, key, keyBytes, value, headers }: RecordParts, assumed: number): number {
+    const bytes = this.#bytes;
+    const timeDelta = this.#count === 0 ? 0 : timestamp - this.#baseTimestamp;
+    const beside =
+      1 +
+      varintBytes(timeDelta) +
+      lengthBytes(this.#count) +
+      lengthBytes(keyBytes) +
+      Math.max(keyBytes, 0) +
+      headers.length;
+    for (let valueBytes = assumed; ; ) {
+      let end = writeLength(bytes, this.#end, beside + lengthBytes(valueBytes) + Math.max(valueBytes, 0));
+      bytes[end++] = 0; // attributes, of which there are none
+      end = writeVarint(bytes, end, timeDelta);
+      end = writeLength(bytes, end, this.#count);
+      end = writeLength(bytes, end, keyBytes);
+      if (keyBytes > 0) end = copyBytes(bytes, end, key, keyBytes);
+      end = writeLength(bytes, end, valueBytes);
+      const written = writeValue(bytes, end, value);
+      if (written === valueBytes || valueBytes < 0) {
+        return copyBytes(bytes, end + written, headers, headers.length);
+      }
+      valueBytes = written;
+    }
+  }
+
+  #writeHeader(batch: Buffer, compression: Compression): void {
+    batch.fill(0, 0, batchHeaderBytes);
+    batch.writeInt32BE(batch.length - at.length - 4, at.length);
+    batch.writeInt32BE(-1, 12); // leader epoch, the broker's
+    batch.writeInt8(2, 16);
+    batch.writeInt16BE(compressionTypes.indexOf(compression) | transactional, at.attributes);
+    batch.writeInt32BE(this.#count - 1, 23);
+    batch.writeBigInt64BE(BigInt(this.#baseTimestamp), 27);
+    batch.writeBigInt64BE(BigInt(this.#maxTimestamp), 35);
+    batch.fill(0xff, at.producerId, at.records);
+    batch.writeInt32BE(this.#count, at.records);
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#end + more;
+    if (needed <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
+    this.#bytes.copy(larger, 0, 0, this.#end);
+    this.#bytes = larger;
+  }
+}
+
+function writeValue(bytes: Buffer, end: number, value: string | Uint8Array | null): number {
+  if (value === null) return 0;
+  if (typeof value === "string") return bytes.write(value, end);
+  bytes.set(value, end);
+  return value.length;
+}
+
+/** Few bytes are copied faster here than by a call that does it. Returns the place after them. */
+function copyBytes(bytes: Buffer, end: number, source: Uint8Array, length: number): number {
+  if (length > 32) bytes.set(source.subarray(0, length), end);
+  else for (let from = 0; from < length; from++) bytes[end + from] = source[from]!;
+  return end + length;
+}
+
+/** Headers of a record, count included. */
+export function encodeHeaders(headers: readonly (readonly [name: string, value: string | Uint8Array])[]): Uint8Array {
+  const parts: Uint8Array[] = [lengthOf(headers.length)];
+  for (const pair of headers)
+    for (const one of pair) {
+      const bytes = typeof one === "string" ? Buffer.from(one) : one;
+      parts.push(lengthOf(bytes.length), bytes);
+    }
+  return Buffer.concat(parts);
+}
+
+function lengthOf(value: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(5);
+  return bytes.subarray(0, writeLength(bytes, 0, value));
+}
+
+/** Fills in who sends a batch, and which of its records to the partition the first is. */
+export function stampBatch(
+  batch: Buffer,
+  { producerId, producerEpoch }: { readonly producerId: bigint; readonly producerEpoch: number },
+  sequence: number,
+): void {
+  batch.writeBigInt64BE(producerId, at.producerId);
+  batch.writeInt16BE(producerEpoch, at.producerEpoch);
+  batch.writeInt32BE(sequence, at.sequence);
+  batch.writeUInt32BE(crc32c(batch, at.attributes), at.crc);
+}
+
+/** Sequence numbers begin again at 0 after 2^31 - 1. */
+export const sequenceAfter = (sequence: number, records: number): number => (sequence + records) % 2 ** 31;
+
+/** The batches that lie one after the other. Undefined if the bytes are no whole batches. */
+export function splitBatches(bytes: Buffer): { readonly batch: Buffer; readonly records: number }[] | undefined {
+  const batches = [];
+  let start = 0;
+  while (bytes.length - start >= batchHeaderBytes) {
+    const end = start + at.length + 4 + bytes.readInt32BE(start + at.length);
+    if (end < start + batchHeaderBytes || end > bytes.length) return undefined;
+    batches.push({ batch: bytes.subarray(start, end), records: bytes.readInt32BE(start + at.records) });
+    start = end;
+  }
+  return start === bytes.length ? batches : undefined;
+}

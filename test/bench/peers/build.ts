@@ -1,0 +1,39 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { cacheFolder, command } from "../../support/kafka/jars.ts";
+
+export type JavaModule = "flink" | "kstreams" | "spark" | "tools";
+
+const pom = fileURLToPath(new URL("java/pom.xml", import.meta.url));
+const built = join(cacheFolder, "peers");
+
+/** Resolves the modules' jars and compiles them, as far as that is not done yet. */
+export async function buildJava(modules: readonly JavaModule[]): Promise<void> {
+  mkdirSync(built, { recursive: true });
+  const select = ["--projects", modules.join(",")];
+  await command("mvn", [
+    "--quiet",
+    "--batch-mode",
+    "--file",
+    pom,
+    ...select,
+    `-Dbuild.folder=${built}`,
+    "process-classes",
+  ]);
+}
+
+/** What Spark and Flink reach into. */
+const opened =
+  "java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.time java.util java.util.concurrent " +
+  "java.util.concurrent.atomic sun.nio.ch sun.nio.cs sun.security.action sun.util.calendar";
+
+/** The command that runs a class of a module. */
+export function javaCommand(module: JavaModule, name: string, parameters: readonly string[], heap = "3g"): string[] {
+  const folder = join(built, `peers-${module}`);
+  return [
+    ...["java", `-Xmx${heap}`, "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"],
+    ...opened.split(" ").map((name) => `--add-opens=java.base/${name}=ALL-UNNAMED`),
+    ...["-cp", `${join(folder, "classes")}:${join(folder, "lib", "*")}`, `peers.${name}`, ...parameters],
+  ];
+}
