@@ -1,6 +1,7 @@
 /**
- * `npm run simulate:every -- [--configuration WORDS] [--preemptions P] [--faults F] [--seconds S]`: the model's configurations (test/model), explored exhaustively on the
- * real code, with at most so many preemptions and faults a run, and for at most so many seconds of processor time each. `--mutant NAME`: with a deliberate fault in the code.
+ * `npm run simulate:every -- [--configuration WORDS] [--preemptions P] [--faults F] [--seconds S] [--states N]`: the model's configurations (test/model), explored
+ * exhaustively on the real code, with at most so many preemptions and faults a run, and each for at most so many seconds of processor time, or states. What differs least from
+ * the undisturbed run comes first. `--mutant NAME`: with a deliberate fault in the code.
  */
 import { parseArgs } from "node:util";
 
@@ -10,6 +11,7 @@ const { values } = parseArgs({
     preemptions: { type: "string", default: "1" },
     faults: { type: "string", default: "1" },
     seconds: { type: "string", default: "Infinity" },
+    states: { type: "string", default: "Infinity" },
     mutant: { type: "string" },
   },
 });
@@ -41,7 +43,7 @@ for (const configuration of chosen) {
       shownAt = seconds();
       console.error(`${configuration.name}: ${soFar.runs} runs, ${soFar.states} states, ${soFar.waiting} wait`);
     }
-    return seconds() < Number(values.seconds);
+    return seconds() < Number(values.seconds) && soFar.states < Number(values.states);
   };
   const { runs, states, steps, isComplete, deviations, failing } = await explore(configuration, budget, { goesOn });
   allRuns += runs;
