@@ -165,8 +165,12 @@ export class LaneSink implements TwoPhaseCommitSink<unknown, Prepared, LaneUnit>
   async #mayFollow({ unit, epoch, ledger }: CommitContext<LaneUnit>, marker: Marker | undefined): Promise<boolean> {
     let { previous } = unit;
     for (; previous !== null; ) {
-      if (marker?.value === previous) return true;
       const before = await ledger.unit(previous);
+      if (marker?.value === previous) {
+        // Given up, and there: from the next epoch on nobody can tell any more.
+        if (before?.status === "abandoned") await ledger.recover(previous);
+        return true;
+      }
       if (before?.status !== "abandoned") break;
       ({ previous } = before.unit as LaneUnit);
     }

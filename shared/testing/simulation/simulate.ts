@@ -75,7 +75,8 @@ export async function drive(
   if (isCut()) return;
   for (let turn = 1; world.head.status !== "running" && !world.violation; turn++) {
     const { status, error } = world.head;
-    if (turn > mostStops) nature.violated("I8", `HEAD is ${status}, and the way out does not lead out: ${error?.message}`);
+    if (turn > mostStops)
+      nature.violated("I8", `HEAD is ${status}, and the way out does not lead out: ${error?.message}`);
     faults.end();
     void (status === "stopped" ? people.mend(turn) : people.resume(turn));
     await scheduler.run(step);
