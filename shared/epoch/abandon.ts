@@ -35,16 +35,14 @@ export async function abandonSink(
     throw new UsageError("no-units", `sink ${sink} has nothing to commit in epoch ${epoch}`, {
       wayOut: `sinks that have: ${[...new Set((await ledger.units(epoch)).map((one) => one.sink))].join(", ") || "none"}`,
     });
-  const result = { lost: 0, committed: 0 };
   for (const unit of units) {
-    let outcome = await ledger.abandonUnit(epoch, sink, unit.key);
-    const visible =
-      outcome === "abandoned" && target.abandon !== undefined
-        ? await target.abandon(commitContext(ledger, { pipeline, uid, sink }, epoch, unit))
-        : "lost";
-    if (visible === "committed") outcome = await ledger.recoverUnit(epoch, sink, unit.key);
-    if (outcome === "abandoned") result.lost++;
-    else result.committed++;
+    const outcome = await ledger.abandonUnit(epoch, sink, unit.key);
+    if (outcome !== "abandoned" || target.abandon === undefined) continue;
+    const context = commitContext(ledger, { pipeline, uid, sink }, epoch, unit);
+    if ((await target.abandon(context)) === "committed") await context.ledger.recover(epoch);
   }
-  return result;
+  // Read again: whoever commits next may have found, too, that a unit is visible.
+  const settled = await ledger.units(epoch, sink);
+  const lost = settled.filter(({ status }) => status === "abandoned").length;
+  return { lost, committed: settled.length - lost };
 }

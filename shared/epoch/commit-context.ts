@@ -21,6 +21,7 @@ export function commitContext(
         return row?.status === "decided" ? row.decision.decidedAt : undefined;
       },
       committed: async () => (await ledger.head())?.committed ?? 0,
+      recover: async (of) => void (await ledger.recoverUnit(of, owner.sink, key)),
     },
   };
 }

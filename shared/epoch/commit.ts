@@ -1,5 +1,6 @@
 import { describeError, LossError } from "../errors.ts";
 import type { Ledger } from "../ports/ledger.ts";
+import type { CommitContext, TwoPhaseCommitSink } from "../ports/sink.ts";
 import { commitContext } from "./commit-context.ts";
 import type { Engine } from "./engine.ts";
 import type { Unit } from "./epoch.ts";
@@ -20,16 +21,24 @@ export async function commit(
   const owner = { pipeline: topology.name, uid, sink };
   const pending = (await ledger.units(epoch, sink)).filter(({ status }) => status === "prepared");
   for (const [index, { key, unit }] of pending.entries()) {
+    const context = commitContext(ledger, owner, epoch, { key, unit });
     try {
       if (index === 0) await target.open(owner);
-      await target.commit(commitContext(ledger, owner, epoch, { key, unit }));
+      await target.commit(context);
+      await committed(ledger, target, context);
     } catch (error) {
       if (!(error instanceof LossError)) throw await noted(engine, epoch, sink, error);
       return await stopIfWanted(engine, error, { epoch, sink }, { unit: { epoch, sink, key } });
     }
-    await ledger.commitUnit(epoch, sink, key);
   }
   return "committed";
+}
+
+/** Somebody may have given the unit up meanwhile, by whose word it is lost: but perhaps it is visible. */
+async function committed(ledger: Ledger, target: TwoPhaseCommitSink, context: CommitContext): Promise<void> {
+  const { epoch, sink, key } = context;
+  if ((await ledger.commitUnit(epoch, sink, key)) !== "abandoned") return;
+  if ((await target.abandon?.(context)) === "committed") await context.ledger.recover(epoch);
 }
 
 /** For `status`. That it could not be noted matters less than the error itself. */

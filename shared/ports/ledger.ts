@@ -84,8 +84,8 @@ export interface Ledger {
   // ---- commit
   /** Units of a decided epoch in the order of the decision; one sink's, if given. */
   units(epoch: number, sink?: string): Promise<Unit[]>;
-  /** prepared → committed. `gone`: the row is not there any more, which for a zombie means done. */
-  commitUnit(epoch: number, sink: string, key: string): Promise<"committed" | "gone">;
+  /** prepared → committed. `gone`: the row is not there any more, which for a zombie means done. An abandoned one stays so. */
+  commitUnit(epoch: number, sink: string, key: string): Promise<"committed" | "abandoned" | "gone">;
   /** HEAD.committed epoch-1 → epoch, only if all `unitCount` units are committed or abandoned (I4). Idempotent. */
   commit(epoch: number, now: number): Promise<"committed" | "incomplete" | "out-of-order">;
   /** Notes why a commit failed, for people; changes nothing unless the epoch is decided and not committed. */

@@ -71,6 +71,8 @@ export interface CommitLedger {
   decidedAt(epoch: number): Promise<number | undefined>;
   /** HEAD.committed: the last epoch whose output all is visible. */
   committed(): Promise<number>;
+  /** The key's unit in an epoch that was abandoned is visible after all: it is not lost. */
+  recover(epoch: number): Promise<void>;
 }
 
 /** A unit to make visible. */
@@ -106,7 +108,7 @@ export interface TwoPhaseCommitSink<T = unknown, Prepared extends Json = Json, U
   commit(context: CommitContext<Unit>): Promise<void>;
   /**
    * The unit's row is marked as abandoned, by the user's word. Makes sure that no committer which is still under way can make it visible from here on, and
-   * says whether one already has. Default: it was not.
+   * says whether one already has. Without it nothing that is abandoned is ever visible: a row that is settled is left out by `seal`.
    */
   abandon?(context: CommitContext<Unit>): Promise<"committed" | "lost">;
   /** Ends a transaction whose attempt is fenced. Idempotent. */

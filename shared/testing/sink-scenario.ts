@@ -34,6 +34,7 @@ export function commitLedger(
     unit: async (of) => ({ status: of === epoch ? "prepared" : "committed", unit }),
     decidedAt: async () => Date.now(),
     committed: async () => (isSealed() ? epoch : epoch - 1),
+    recover: async () => {},
   };
 }
 

@@ -117,14 +117,19 @@ for (const version of kafkaVersions) {
         const batch = batchOf(producer, ["x"], { sequence, timestamp });
         await client.produce(producer, [{ topic, partition: 0, batch }]);
       }
-      assert.deepEqual(await client.offsets(both, "high-watermark"), [0, 3]);
-      assert.deepEqual(await client.offsets(both, "last-stable"), [0, 0]);
+      const ends = async (...asked: Parameters<typeof client.ends>) =>
+        (await client.ends(...asked)).map(({ offset, leaderEpoch }) => {
+          assert.equal(leaderEpoch, 0);
+          return offset;
+        });
+      assert.deepEqual(await ends(both, "read_uncommitted"), [0, 3]);
+      assert.deepEqual(await ends(both, "read_committed"), [0, 0]);
       assert.deepEqual(await client.offsets(both, { timestamp: 2_000 }), [-1, 1]);
       assert.deepEqual(await client.offsets(both, { timestamp: 2_001 }), [-1, 2]);
       assert.deepEqual(await client.offsets(both, { timestamp: 3_001 }), [-1, -1]);
       await client.endTransaction(producer, "commit");
       await oracle.settled(topic);
-      assert.deepEqual(await client.offsets(both, "last-stable"), [0, 4]);
+      assert.deepEqual(await ends(both, "read_committed"), [0, 4]);
       await oracle.deleteRecords(topic, 0, 2);
       assert.deepEqual(await client.offsets(both, "earliest"), [0, 2]);
       assert.equal(await client.endOfLeaderEpoch(both[1]!, 0), 4);
@@ -199,8 +204,8 @@ for (const version of kafkaVersions) {
       await failure(produce(old, topic, ["never"], 1), "INVALID_PRODUCER_EPOCH");
       await failure(client.addGroupOffset(old, "g", topic, { offset: 1, metadata: "" }), "INVALID_PRODUCER_EPOCH");
       await failure(client.endTransaction(old, "commit"), "INVALID_PRODUCER_EPOCH");
-      const end = await client.offsets([{ topic, partition: 0 }], "high-watermark");
-      assert.deepEqual(await client.offsets([{ topic, partition: 0 }], "last-stable"), end);
+      const end = await client.ends([{ topic, partition: 0 }], "read_uncommitted");
+      assert.deepEqual(await client.ends([{ topic, partition: 0 }], "read_committed"), end);
       const unadded = await failure(produce(fresh, topic, ["early"]), "INVALID_TXN_STATE");
       assert.match(unadded.message, /Produce of topic-\d+\/0 at 127\.0\.0\.1:\d+/);
     });

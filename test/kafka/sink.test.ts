@@ -287,6 +287,7 @@ for (const version of kafkaVersions)
           unit: async () => ({ status: "prepared" as const, unit: null }),
           decidedAt: async () => Date.now(),
           committed: async () => epoch,
+          recover: async () => {},
         };
         await sink.commit({ ...owner, epoch: 1, ...unit!, ledger });
         await oracle.settled(topic);

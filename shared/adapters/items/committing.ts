@@ -12,11 +12,10 @@ export function units(items: ItemReader, epoch: number, sink?: string): Unit[] {
   return inOrder.map(({ position: _, ...unit }) => unit);
 }
 
-/** A unit that the user has abandoned is nobody's to commit any more, and answers as one that was collected. */
-export function commitUnit(items: Items, epoch: number, sink: string, key: string): "committed" | "gone" {
+export function commitUnit(items: Items, epoch: number, sink: string, key: string): "committed" | "abandoned" | "gone" {
   const found = unitOf(items, epoch, sink, key);
-  if (!found || found.unit.status === "abandoned") return "gone";
-  if (found.unit.status === "committed") return "committed";
+  if (!found) return "gone";
+  if (found.unit.status !== "prepared") return found.unit.status;
   assertInOrder(items, epoch, sink);
   items.update(unitKey(found.row, found.unit), { ...found.unit, status: "committed" });
   return "committed";

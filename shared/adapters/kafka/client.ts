@@ -22,6 +22,12 @@ export interface TopicPartition {
 
 export type Isolation = "read_committed" | "read_uncommitted";
 
+/** An offset, as a partition's leader gives it, and the leader epoch in which it does: no record below the offset is of a later one. */
+export interface LogEnd {
+  readonly offset: number;
+  readonly leaderEpoch: number;
+}
+
 export interface FetchRequest extends TopicPartition {
   readonly offset: number;
   readonly isolation: Isolation;
@@ -67,11 +73,10 @@ export interface GroupOffset {
 export interface KafkaClient {
   /** Topics of these names, those that do not exist left out; null: all that we may see. */
   topics(names: readonly string[] | null): Promise<TopicMetadata[]>;
-  /** For each partition its first offset, its end (last stable offset or high watermark), or the first offset whose record is not older than a time in epoch milliseconds (-1: none; it may be above the last stable offset). */
-  offsets(
-    partitions: readonly TopicPartition[],
-    which: "earliest" | "last-stable" | "high-watermark" | { readonly timestamp: number },
-  ): Promise<number[]>;
+  /** For each partition its first offset, or the first whose record is not older than a time in epoch milliseconds (-1: none; it may be above the last stable offset). */
+  offsets(partitions: readonly TopicPartition[], which: "earliest" | { readonly timestamp: number }): Promise<number[]>;
+  /** For each partition its end for a reader: the last stable offset, or the high watermark. */
+  ends(partitions: readonly TopicPartition[], isolation: Isolation): Promise<LogEnd[]>;
   /** End of a leader epoch in the leader's log (OffsetForLeaderEpoch); -1 if the broker does not know it. */
   endOfLeaderEpoch(partition: TopicPartition, leaderEpoch: number): Promise<number>;
   fetch(request: FetchRequest, signal?: AbortSignal): Promise<Fetched>;

@@ -3,7 +3,9 @@ import type {
   Fetched,
   FetchRequest,
   GroupOffset,
+  Isolation,
   KafkaClient,
+  LogEnd,
   ProduceRequest,
   ProducerIdentity,
   TopicMetadata,
@@ -58,12 +60,19 @@ class KafkajsClient implements KafkaClient {
       });
   }
 
-  offsets(
+  async offsets(
     partitions: readonly TopicPartition[],
-    which: "earliest" | "last-stable" | "high-watermark" | { readonly timestamp: number },
+    which: "earliest" | { readonly timestamp: number },
   ): Promise<number[]> {
-    const isolation = which === "last-stable" ? "read_committed" : "read_uncommitted";
-    const timestamp = typeof which === "object" ? which.timestamp : which === "earliest" ? earliest : latest;
+    const timestamp = which === "earliest" ? earliest : which.timestamp;
+    return (await this.#listOffsets(partitions, timestamp, "read_uncommitted")).map(({ offset }) => offset);
+  }
+
+  ends(partitions: readonly TopicPartition[], isolation: Isolation): Promise<LogEnd[]> {
+    return this.#listOffsets(partitions, latest, isolation);
+  }
+
+  #listOffsets(partitions: readonly TopicPartition[], timestamp: number, isolation: Isolation): Promise<LogEnd[]> {
     return askLeaders(this.#cluster, partitions, {
       what: "ListOffsets",
       lane: controlLane,

@@ -44,10 +44,19 @@ export async function judgeMarker(question: MarkerQuestion): Promise<"committed"
   if (marker && marker.offset > place.epoch)
     return (await ledger.committed()) >= place.epoch ? "committed" : ledgerOlder(place, group, marker.offset);
   const { candidates, last } = await possibleMarkers(unit.previous, ledger);
-  if (marker && candidates.includes(marker.offset)) return "expected";
+  if (marker && candidates.includes(marker.offset)) {
+    await recover(marker, ledger);
+    return "expected";
+  }
   if (!marker && (await mayBeAbsent(question, last))) return "expected";
   const found = marker ? `${marker.offset}${marker.offset === place.epoch ? " of another decision" : ""}` : "absent";
   return unknownMarker(place, group, topic, found, candidates.join(" or ") || "absent");
+}
+
+/** An epoch that was abandoned, and whose own marker is there, is not lost. Once the next epoch's is in its place nobody can tell any more. */
+async function recover({ offset, metadata }: GroupOffset, ledger: CommitLedger): Promise<void> {
+  const row = await ledger.unit(offset);
+  if (row?.status === "abandoned" && (row.unit as Partial<LaneUnit>)?.token === metadata) await ledger.recover(offset);
 }
 
 /** The last epoch that the lane has committed, and later ones that were abandoned: their commit may have come through before. */

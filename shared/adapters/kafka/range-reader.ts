@@ -56,7 +56,6 @@ export class RangeReader {
    */
   async *batches(signal?: AbortSignal): AsyncGenerator<RecordBatch> {
     const { id, from, to } = this.#range;
-    signal?.throwIfAborted();
     const stop = new AbortController();
     const either = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
     const decoder = new Decoder(id, this.#options);
@@ -98,7 +97,6 @@ export class RangeReader {
     const until = performance.now() + this.#options.timeoutMs;
     for (let empty = 1; ; empty += 1) {
       const fetched = await this.#fetchOnce(position, until - performance.now(), signal);
-      if (fetched.logStart > position) throw offsetsGone(id, position, fetched.logStart);
       const next = offsetAfter(fetched.records) ?? position;
       if (next > position) return { fetched, next: Math.min(next, to) };
       const end = this.#options.isolation === "read_committed" ? fetched.lastStable : fetched.highWatermark;

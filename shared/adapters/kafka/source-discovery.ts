@@ -16,6 +16,8 @@ interface Found extends Log {
   readonly id: string;
   readonly high: number;
   readonly identity: PartitionIdentity;
+  /** The latest leader epoch that anybody tells of. */
+  readonly latestEpoch: number;
   readonly known: { readonly identity: PartitionIdentity; readonly position: number } | undefined;
 }
 
@@ -60,33 +62,34 @@ export class Discovery {
     const partitions: TopicPartition[] = all.map(({ of }) => of);
     const [starts, ends, highs] = await Promise.all([
       this.#client.offsets(partitions, "earliest"),
-      this.#isolation === "read_committed" ? this.#client.offsets(partitions, "last-stable") : undefined,
-      this.#client.offsets(partitions, "high-watermark"),
+      this.#client.ends(partitions, this.#isolation),
+      this.#client.ends(partitions, "read_uncommitted"),
     ]);
     return all.map(({ of, topicId, leaderEpoch }, index) => {
       const id = partitionId(of);
       const before = known.get(id);
       const identity = before && parseIdentity(id, before.identity);
-      const end = (ends ?? highs)[index]!;
+      const { offset: end, leaderEpoch: epochOfEnd } = ends[index]!;
       return {
         id,
         of,
         start: starts[index]!,
         end,
         // Asked for at the same moment, one of the two may be a little older.
-        high: Math.max(end, highs[index]!),
-        // A broker whose metadata are old does not take what is known back.
-        identity: { topicId, leaderEpoch: Math.max(leaderEpoch, identity?.leaderEpoch ?? leaderEpoch) },
+        high: Math.max(end, highs[index]!.offset),
+        // Of the end, since metadata may be older or newer than that; and never behind what is known.
+        identity: { topicId, leaderEpoch: Math.max(epochOfEnd, identity?.leaderEpoch ?? 0) },
+        latestEpoch: Math.max(epochOfEnd, leaderEpoch),
         known: before && identity && { identity, position: before.position },
       };
     });
   }
 
-  async #check({ id, of, start, end, identity, known }: Found): Promise<void> {
+  async #check({ id, of, start, end, latestEpoch, known }: Found): Promise<void> {
     if (known === undefined) return;
     const { position } = known;
     if (start > position) throw offsetsGone(id, position, start);
-    if (identity.leaderEpoch > known.identity.leaderEpoch)
+    if (latestEpoch > known.identity.leaderEpoch)
       await checkLeaderEpoch(this.#client, of, known.identity.leaderEpoch, position);
     if (end >= position) this.#endsBelowSince.delete(id);
     else {

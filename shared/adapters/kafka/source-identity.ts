@@ -6,7 +6,7 @@ import type { TopicPartition } from "./client.ts";
 export type PartitionIdentity = {
   /** The topic's own id, which Kafka gives it. */
   readonly topicId: string;
-  /** The latest leader epoch that was seen; what was read until then belongs to it or one before. */
+  /** Of the leader that gave the end: what lies below it is of this leader epoch or one before. */
   readonly leaderEpoch: number;
 };
 

@@ -144,6 +144,12 @@ suite("which partitions", () => {
     await rejects(fixture.open({ startFrom: { offsets } }).discover([]), usage, "kafka-start-offset", /3 to 5/);
     const [status] = await fixture.open({ startFrom: { offsets: { "t/0": 5 } } }).discover([]);
     assert.equal(status!.start, 5);
+    log!.lastStable = 3;
+    const starts = async (timestamp: number) =>
+      (await fixture.open({ startFrom: { timestamp } }).discover([])).map(({ start }) => start);
+    assert.deepEqual(await starts(1004), [3], "behind the last stable offset nothing can be read yet");
+    log!.lastStable = undefined;
+    assert.deepEqual([await starts(0), await starts(1004), await starts(9999)], [[3], [4], [5]]);
     fixture.topics.create("u")[0]!.append("a");
     const source = fixture.open({ topics: ["t", "u"], startFrom: "latest" });
     const [, later] = await source.discover([known(status!, 5)]);
@@ -174,6 +180,17 @@ suite("a log against what is known of it (I8)", () => {
     await rejects(fixture.open().discover([known(later!, 20)]), loss, "kafka-log-truncated", /t\/0 lost .*from 0 on/);
     const range = { ...wholeRange(later!), from: 5 };
     await rejects(readValues(fixture.open(), range), loss, "kafka-log-truncated", /t\/0/);
+  });
+
+  test("an election between two answers is no loss", async () => {
+    const { fixture, log, status } = await read(10);
+    log.truncate(10);
+    log.staleEpoch = 0;
+    log.append("of the next leader");
+    const [later] = await fixture.open().discover([known(status, 10)]);
+    log.staleEpoch = undefined;
+    assert.equal((await fixture.open().discover([known(later!, 11)]))[0]!.end, 11);
+    assert.equal((await readValues(fixture.open(), wholeRange(later!))).length, 11);
   });
 
   test("metadata that are old take nothing back", async () => {
@@ -303,6 +320,12 @@ suite("reading", () => {
     const { log, source, range } = await open(20);
     log.lastStable = 10;
     await rejects(readValues(source, range), infrastructure, "kafka-end-below-position", /ends at offset 10/);
+  });
+
+  test("an answer without records, for no reason, is no end", async () => {
+    const { log, source, range } = await open(20);
+    log.emptyAnswers = 1;
+    assert.equal((await readValues(source, range)).length, 20);
   });
 
   test("a batch larger than a fetch comes whole", async () => {

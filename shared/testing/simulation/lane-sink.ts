@@ -166,8 +166,12 @@ export class LaneSink implements TwoPhaseCommitSink<unknown, Prepared, LaneUnit>
     let { previous } = unit;
     let abandoned: number | null = null;
     for (; previous !== null; ) {
-      if (marker?.value === previous) return true;
       const before = await ledger.unit(previous);
+      if (marker?.value === previous) {
+        // Given up, and there: from the next epoch on nobody can tell any more.
+        if (before?.status === "abandoned") await ledger.recover(previous);
+        return true;
+      }
       if (before?.status !== "abandoned") break;
       abandoned = previous;
       ({ previous } = before.unit as LaneUnit);

@@ -118,6 +118,7 @@ export class FakeKafka {
       endTransaction: (producer, outcome) => call("endTransaction", () => this.#endTransaction(producer, outcome)),
       groupOffset: (group, topic) => call("groupOffset", () => this.#groupOffset(group, topic)),
       offsets: unused,
+      ends: unused,
       endOfLeaderEpoch: unused,
       fetch: unused,
       close: async () => {},

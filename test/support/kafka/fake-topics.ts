@@ -18,6 +18,10 @@ export class FakeLog {
   highWatermark: number | undefined;
   leader: number | null = 1;
   leaderEpoch = 0;
+  /** What a broker says that has not heard of the last election. */
+  staleEpoch: number | undefined;
+  /** So many fetches find nothing, for no reason. */
+  emptyAnswers = 0;
   /** Where leader epochs end. */
   readonly ends = new Map<number, number>();
   batches: FakeBatch[] = [];
@@ -57,7 +61,7 @@ export class FakeLog {
     const limit = isolation === "read_committed" ? stable : end;
     const batches = this.batches.filter(({ base, last }) => last >= offset && base < limit).map(({ bytes }) => bytes);
     const size = Math.max(maxBytes, batches[0]?.length ?? 0);
-    const records = Buffer.concat(batches).subarray(0, size);
+    const records = this.emptyAnswers-- > 0 ? Buffer.alloc(0) : Buffer.concat(batches).subarray(0, size);
     return { records, logStart: start, highWatermark: end, lastStable: stable, aborted: [] };
   }
 }
@@ -94,6 +98,13 @@ export class FakeTopics {
     return {
       topics: (names) => call("topics", () => this.#describe(names)),
       offsets: (partitions, which) => call("offsets", () => partitions.map((one) => offsetOf(this.#log(one), which))),
+      ends: (partitions, isolation) =>
+        call("ends", () =>
+          partitions.map((one) => {
+            const { end, stable, leaderEpoch } = this.#log(one);
+            return { offset: isolation === "read_committed" ? stable : end, leaderEpoch };
+          }),
+        ),
       endOfLeaderEpoch: (partition, epoch) =>
         call("endOfLeaderEpoch", () => this.#log(partition).ends.get(epoch) ?? -1),
       fetch: (request, signal) => call("fetch", () => this.#log(request).fetch(request), request, signal),
@@ -117,7 +128,11 @@ export class FakeTopics {
         topic,
         id,
         internal: topic.startsWith("__"),
-        partitions: logs.map(({ leader, leaderEpoch }, partition) => ({ partition, leader, leaderEpoch })),
+        partitions: logs.map(({ leader, leaderEpoch, staleEpoch }, partition) => ({
+          partition,
+          leader,
+          leaderEpoch: staleEpoch ?? leaderEpoch,
+        })),
       }));
   }
 
@@ -130,8 +145,6 @@ export class FakeTopics {
 
 function offsetOf(log: FakeLog, which: Parameters<KafkaClient["offsets"]>[1]): number {
   if (which === "earliest") return log.start;
-  if (which === "high-watermark") return log.end;
-  if (which === "last-stable") return log.stable;
   const offset = which.timestamp - 1000;
   return offset >= log.end ? -1 : Math.max(offset, log.start);
 }

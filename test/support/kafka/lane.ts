@@ -106,6 +106,7 @@ export class Lane {
       unit: (epoch) => ask("unit", () => this.ledger.rows().get(epoch)),
       decidedAt: (epoch) => ask("decidedAt", () => this.ledger.rows().get(epoch)?.decidedAt),
       committed: () => ask("committed", () => this.ledger.committed()),
+      recover: (epoch) => ask("recover", () => this.change(epoch, { status: "committed" })),
     };
   }
 }

@@ -1,4 +1,4 @@
-import type { Isolation, TopicPartition } from "../../client.ts";
+import type { Isolation, LogEnd, TopicPartition } from "../../client.ts";
 import type { Answer, ApiRequest } from "../api-request.ts";
 import { body, byTopic, readByPartition, readNumber, writeArray } from "./wire.ts";
 
@@ -13,16 +13,18 @@ export function listOffsets(
   partitions: readonly TopicPartition[],
   timestamp: number,
   isolation: Isolation,
-): ApiRequest<Answer<number>[]> {
+): ApiRequest<Answer<LogEnd>[]> {
   return {
     name: "ListOffsets",
     key: 2,
-    version: 2,
+    version: 4,
     body: body((encoder) => {
       encoder.writeInt32(-1).writeInt8(isolationCode(isolation));
       writeArray(encoder, byTopic(partitions), ([topic, each]) => {
         encoder.writeString(topic);
-        writeArray(encoder, each, ({ partition }) => encoder.writeInt32(partition).writeInt64(timestamp));
+        writeArray(encoder, each, ({ partition }) =>
+          encoder.writeInt32(partition).writeInt32(-1).writeInt64(timestamp),
+        );
       });
     }),
     decode: (decoder) =>
@@ -31,7 +33,8 @@ export function listOffsets(
           const partition = decoder.readInt32();
           const code = decoder.readInt16();
           decoder.readInt64();
-          return [partition, { code, value: readNumber(decoder) }];
+          const offset = readNumber(decoder);
+          return [partition, { code, value: { offset, leaderEpoch: decoder.readInt32() } }];
         }),
       ),
   };
