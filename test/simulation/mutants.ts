@@ -262,8 +262,8 @@ export const mutants: readonly Mutant[] = [
     "a unit's effect comes first",
     patch(
       commit,
-      "await target.commit({ ...owner, epoch, key, unit });",
-      "await ledger.commitUnit(epoch, sink, key); await target.commit({ ...owner, epoch, key, unit });",
+      "await target.commit(context);",
+      "await ledger.commitUnit(epoch, sink, key); await target.commit(context);",
     ),
   ),
   mutant(
@@ -301,8 +301,8 @@ export const mutants: readonly Mutant[] = [
     "every commit takes a new producer",
     patch(
       lane,
-      'await this.#call("kafka.init", () => this.#broker.initProducerId(id));',
-      '((globalThis as any).shared ??= new WeakMap()).get(this.#broker)?.[id] ?? (await this.#call("kafka.init", () => this.#broker.initProducerId(id)));\n    (globalThis as any).shared.set(this.#broker, { ...(globalThis as any).shared.get(this.#broker), [id]: producer });',
+      'const producer = await this.#call("kafka.init", () => this.#broker.initProducerId(id));',
+      'const producer = ((globalThis as any).shared ??= new WeakMap()).get(this.#broker)?.[id] ?? (await this.#call("kafka.init", () => this.#broker.initProducerId(id)));\n    (globalThis as any).shared.set(this.#broker, { ...(globalThis as any).shared.get(this.#broker), [id]: producer });',
     ),
   ),
   mutant(
@@ -343,11 +343,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "abandoned without asking the sink",
     "whoever abandons looks whether the unit is visible already",
-    patch(
-      abandon,
-      'outcome === "abandoned" && target.abandon !== undefined',
-      'outcome === "committed" && target.abandon !== undefined',
-    ),
+    patch(abandon, 'if (outcome !== "abandoned" || target.abandon === undefined) continue;', "if (outcome) continue;"),
   ),
   mutant(
     "abandoned without fencing the lane",
@@ -359,20 +355,6 @@ export const mutants: readonly Mutant[] = [
     const marker`,
       `const id = transactionalId(context);
     const marker`,
-    ),
-  ),
-  mutant(
-    "the sink is asked before the row is marked",
-    "a committer that begins after the row was marked lets it be",
-    patch(
-      abandon,
-      "for (const unit of units) {",
-      "for (const unit of units) { await target.abandon?.(commitContext(ledger, { pipeline, uid, sink }, epoch, unit));",
-    ),
-    patch(
-      abandon,
-      'outcome === "abandoned" && target.abandon !== undefined',
-      'outcome === "committed" && target.abandon !== undefined',
     ),
   ),
   mutant(
