@@ -334,11 +334,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "abandoned without asking the sink",
     "whoever abandons looks whether the unit is visible already",
-    patch(
-      abandon,
-      'outcome === "abandoned" && target.abandon !== undefined',
-      'outcome === "committed" && target.abandon !== undefined',
-    ),
+    patch(abandon, 'if (outcome !== "abandoned" || target.abandon === undefined) continue;', "continue;"),
   ),
   mutant(
     "abandoned without fencing the lane",
@@ -360,11 +356,17 @@ export const mutants: readonly Mutant[] = [
       "for (const unit of units) {",
       "for (const unit of units) { await target.abandon?.(commitContext(ledger, { pipeline, uid, sink }, epoch, unit));",
     ),
+    patch(abandon, 'if (outcome !== "abandoned" || target.abandon === undefined) continue;', "continue;"),
+  ),
+  mutant(
+    "a committer that is overtaken by abandon keeps it to itself",
+    "what was abandoned and is visible counts as committed",
     patch(
-      abandon,
-      'outcome === "abandoned" && target.abandon !== undefined',
-      'outcome === "committed" && target.abandon !== undefined',
+      commit,
+      'if ((await ledger.commitUnit(epoch, sink, key)) !== "abandoned") return;',
+      "await ledger.commitUnit(epoch, sink, key); if (epoch > 0) return;",
     ),
+    patch(lane, 'if (before?.status === "abandoned") await ledger.recover(previous);', ""),
   ),
   mutant(
     "abandoned epochs are not looked through",

@@ -406,6 +406,29 @@ suite("an epoch that was given up", () => {
       assert.deepEqual(world.seen(), wasThere ? once(1, 2, 4) : once(1, 4));
     }
   });
+  test("counts as committed where the next finds that it is there", async () => {
+    const world = await twoEpochs();
+    await world.process().commit(2);
+    world.settle(2, "abandoned");
+    await world.decide(3);
+    await world.process().commit(3);
+    assert.equal(world.ledger.rows().get(2)?.status, "committed");
+    assert.deepEqual(world.seen(), once(1, 2, 3));
+    const lost = await abandoned();
+    await lost.decide(3);
+    await lost.process().commit(3);
+    assert.equal(lost.ledger.rows().get(2)?.status, "abandoned");
+  });
+  test("stays lost where its marker was written without it", async () => {
+    const world = await abandoned();
+    world.ledger.setCommitted(1);
+    assert.equal(await world.process().abandon(2), "lost");
+    world.settle(2, "abandoned");
+    await world.decide(3);
+    await world.process().commit(3);
+    assert.equal(world.ledger.rows().get(2)?.status, "abandoned");
+    assert.deepEqual(world.seen(), once(1, 3));
+  });
   test("lets the lane go on where the marker was lost", async () => {
     const world = await twoEpochs();
     world.kafka.deleteTopic("out");

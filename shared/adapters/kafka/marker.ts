@@ -44,35 +44,41 @@ export async function judgeMarker(question: MarkerQuestion): Promise<"committed"
   if (marker && marker.offset > place.epoch)
     return (await ledger.committed()) >= place.epoch ? "committed" : ledgerOlder(place, group, marker.offset);
   const { candidates, last } = await possibleMarkers(unit.previous, ledger);
-  if (marker && candidates.includes(marker.offset)) {
-    await recover(marker, ledger);
+  const candidate = marker && candidates.get(marker.offset);
+  if (candidate) {
+    await recover(marker, candidate, ledger);
     return "expected";
   }
   if (!marker && (await mayBeAbsent(question, last))) return "expected";
   const found = marker ? `${marker.offset}${marker.offset === place.epoch ? " of another decision" : ""}` : "absent";
-  return unknownMarker(place, group, topic, found, candidates.join(" or ") || "absent");
+  return unknownMarker(place, group, topic, found, [...candidates.keys()].join(" or ") || "absent");
+}
+
+/** An epoch whose marker may be there. */
+interface Candidate {
+  /** Of one that was abandoned: beside its own marker. */
+  readonly abandonedToken: string | undefined;
 }
 
 /** An epoch that was abandoned, and whose own marker is there, is not lost. Once the next epoch's is in its place nobody can tell any more. */
-async function recover({ offset, metadata }: GroupOffset, ledger: CommitLedger): Promise<void> {
-  const row = await ledger.unit(offset);
-  if (row?.status === "abandoned" && (row.unit as Partial<LaneUnit>)?.token === metadata) await ledger.recover(offset);
+async function recover({ offset, metadata }: GroupOffset, { abandonedToken }: Candidate, ledger: CommitLedger) {
+  if (abandonedToken === metadata) await ledger.recover(offset);
 }
 
 /** The last epoch that the lane has committed, and later ones that were abandoned: their commit may have come through before. */
 async function possibleMarkers(previous: number | null, ledger: CommitLedger) {
-  const candidates: number[] = [];
+  const candidates = new Map<number, Candidate>();
   for (let epoch = previous; epoch !== null; ) {
-    candidates.push(epoch);
     const row = await ledger.unit(epoch);
-    if (row?.status !== "abandoned") return { candidates, last: epoch };
-    epoch = previousOf(epoch, row.unit);
+    const abandoned = row?.status === "abandoned" ? ((row.unit ?? {}) as Partial<LaneUnit>) : undefined;
+    candidates.set(epoch, { abandonedToken: abandoned?.token });
+    if (abandoned === undefined) return { candidates, last: epoch };
+    epoch = previousOf(epoch, abandoned);
   }
   return { candidates, last: null };
 }
 
-function previousOf(epoch: number, unit: unknown): number | null {
-  const { previous = null } = (unit ?? {}) as Partial<LaneUnit>;
+function previousOf(epoch: number, { previous = null }: Partial<LaneUnit>): number | null {
   return previous !== null && previous < epoch ? previous : null;
 }
 
