@@ -80,9 +80,9 @@ async function filesConnector({ bounded }: Surroundings): Promise<Connector> {
 async function kafkaConnector({ objects, bounded }: Surroundings): Promise<Connector> {
   const [{ createKafkaClient }, { createKafkaSource }, { createKafkaSink }, { resolveConnection }] = await Promise.all([
     import("../shared/adapters/kafka/kafkajs.ts"),
-    import("../shared/adapters/kafka/source.ts"),
-    import("../shared/adapters/kafka/sink.ts"),
-    import("../shared/adapters/kafka/connection.ts"),
+    import("../shared/adapters/kafka/source/source.ts"),
+    import("../shared/adapters/kafka/sink/sink.ts"),
+    import("../shared/adapters/kafka/connection/connection.ts"),
   ]);
   type Client = ReturnType<typeof createKafkaClient>;
   const clients = new Map<KafkaConnectionSettings, Client>();

@@ -1,6 +1,6 @@
-import type { CommitUnit, PreparedTask, UnitDecision } from "../../ports/sink.ts";
+import type { CommitUnit, PreparedTask, UnitDecision } from "../../../ports/sink.ts";
+import { invalidHandle } from "./errors.ts";
 import { isLaneKey, laneKey } from "./lane-names.ts";
-import { invalidHandle } from "./sink-errors.ts";
 import { checkRange, type OwnOutput, type PreparedOutput, type StagedRange } from "./staged-output.ts";
 
 /** One lane's part of an epoch: one transaction. */

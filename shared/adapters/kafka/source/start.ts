@@ -1,7 +1,7 @@
-import type { KafkaStart } from "../../pipeline/connectors/kafka.ts";
-import type { KafkaClient, TopicPartition } from "./client.ts";
-import { startOutside, unknownStart } from "./source-errors.ts";
-import { partitionId } from "./source-identity.ts";
+import type { KafkaStart } from "../../../pipeline/connectors/kafka.ts";
+import type { KafkaClient, TopicPartition } from "../client.ts";
+import { startOutside, unknownStart } from "./errors.ts";
+import { partitionId } from "./identity.ts";
 
 /** The offsets of a partition's log as they are now. */
 export interface Log {

@@ -1,4 +1,4 @@
-import { UsageError } from "../../errors.ts";
+import { UsageError } from "../../../errors.ts";
 import type { FetchText } from "./connection.ts";
 
 /** Bearer tokens for Amazon MSK, signed by the AWS credentials of the surroundings, valid for 15 minutes. The signer is loaded when the first one is asked for. */

@@ -1,12 +1,12 @@
-import type { KafkaStart } from "../../pipeline/connectors/kafka.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { KnownPartition, PartitionStatus } from "../../ports/source.ts";
-import type { Isolation, KafkaClient, TopicMetadata, TopicPartition } from "./client.ts";
-import { checkLeaderEpoch, checkThere } from "./source-checks.ts";
-import { endBelow, endStaysBelow, offsetsGone } from "./source-errors.ts";
-import { type PartitionIdentity, parseIdentity, parsePartitionId, partitionId } from "./source-identity.ts";
-import { type Log, type Start, startsOf } from "./source-start.ts";
-import type { TopicSelection } from "./source-topics.ts";
+import type { KafkaStart } from "../../../pipeline/connectors/kafka.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { KnownPartition, PartitionStatus } from "../../../ports/source.ts";
+import type { Isolation, KafkaClient, TopicMetadata, TopicPartition } from "../client.ts";
+import { checkLeaderEpoch, checkThere } from "./checks.ts";
+import { endBelow, endStaysBelow, offsetsGone } from "./errors.ts";
+import { type PartitionIdentity, parseIdentity, parsePartitionId, partitionId } from "./identity.ts";
+import { type Log, type Start, startsOf } from "./start.ts";
+import type { TopicSelection } from "./topics.ts";
 
 /** A log may end too early for so long before it counts as a loss. */
 const patienceMs = 60_000;

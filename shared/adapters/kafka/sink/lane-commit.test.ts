@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { type Around, group, once, rowsOf } from "../../../test/support/kafka/lane.ts";
-import { LaneWorld } from "../../../test/support/kafka/lane-world.ts";
-import { InfrastructureError, LossError } from "../../errors.ts";
-import { systemClock } from "../system/clock.ts";
-import { KafkaError } from "./errors.ts";
+import { type Around, group, once, rowsOf } from "../../../../test/support/kafka/lane.ts";
+import { LaneWorld } from "../../../../test/support/kafka/lane-world.ts";
+import { InfrastructureError, LossError } from "../../../errors.ts";
+import { systemClock } from "../../system/clock.ts";
+import { KafkaError } from "../errors.ts";
 
 /** A world in which one epoch is committed, and the next is decided. */
 async function twoEpochs(...given: ConstructorParameters<typeof LaneWorld>): Promise<LaneWorld> {

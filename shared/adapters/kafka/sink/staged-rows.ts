@@ -1,10 +1,10 @@
-import { UserCodeError } from "../../errors.ts";
-import type { KafkaSinkSettings } from "../../pipeline/connectors/kafka.ts";
-import type { RefusedRow, RowBatch, SinkContext, TimeOfRow, Transaction } from "../../ports/sink.ts";
+import { UserCodeError } from "../../../errors.ts";
+import type { KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
+import type { RefusedRow, RowBatch, SinkContext, TimeOfRow, Transaction } from "../../../ports/sink.ts";
+import type { RecordParts } from "../record-batch/encode.ts";
+import { refusedRow } from "./errors.ts";
 import { murmur2, placeOf } from "./partitioner.ts";
-import type { RecordParts } from "./record-batch/encode.ts";
 import { RowFields } from "./row-fields.ts";
-import { refusedRow } from "./sink-errors.ts";
 import type { TargetTopic, TargetTopics } from "./target-topics.ts";
 import { TopicOutput } from "./topic-output.ts";
 

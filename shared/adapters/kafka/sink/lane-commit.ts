@@ -1,15 +1,15 @@
-import { InfrastructureError, LossError } from "../../errors.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { ObjectStore } from "../../ports/object-store.ts";
-import type { Random } from "../../ports/random.ts";
-import type { CommitContext } from "../../ports/sink.ts";
-import type { KafkaClient, TopicPartition } from "./client.ts";
+import { InfrastructureError, LossError } from "../../../errors.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { ObjectStore } from "../../../ports/object-store.ts";
+import type { Random } from "../../../ports/random.ts";
+import type { CommitContext } from "../../../ports/sink.ts";
+import type { KafkaClient, TopicPartition } from "../client.ts";
+import { commitFailed, isWorthAnotherTry } from "./errors.ts";
 import { laneId } from "./lane-names.ts";
 import { LaneProducer } from "./lane-producer.ts";
 import type { LaneUnit } from "./lanes.ts";
 import { judgeMarker, type MarkerLimits } from "./marker.ts";
 import { persevere } from "./persevere.ts";
-import { commitFailed, isWorthAnotherTry } from "./sink-errors.ts";
 import { readStaged, type StagedRange } from "./staged-output.ts";
 
 /** Staged bytes that a commit has in memory at once, unless one range is longer. */

@@ -1,13 +1,13 @@
-import type { InfrastructureError } from "../../errors.ts";
-import type { RecordBatch } from "../../ports/source.ts";
-import { isTransient } from "./broker-errors.ts";
-import type { Fetched, Isolation, KafkaClient, TopicPartition } from "./client.ts";
-import { isKafkaError, KafkaError } from "./errors.ts";
-import { Decoder, noRecords, offsetAfter } from "./record-batch/decode.ts";
-import { retrying } from "./retrying.ts";
-import { checkUnchanged } from "./source-checks.ts";
-import { endBelow, offsetsGone, unreadable } from "./source-errors.ts";
-import type { PartitionIdentity } from "./source-identity.ts";
+import type { InfrastructureError } from "../../../errors.ts";
+import type { RecordBatch } from "../../../ports/source.ts";
+import { isTransient } from "../broker-errors.ts";
+import type { Fetched, Isolation, KafkaClient, TopicPartition } from "../client.ts";
+import { isKafkaError, KafkaError } from "../errors.ts";
+import { Decoder, noRecords, offsetAfter } from "../record-batch/decode.ts";
+import { retrying } from "../retrying.ts";
+import { checkUnchanged } from "./checks.ts";
+import { endBelow, offsetsGone, unreadable } from "./errors.ts";
+import type { PartitionIdentity } from "./identity.ts";
 
 /** How long a broker may wait for records of which we know that they are there. */
 const maxWaitMs = 500;

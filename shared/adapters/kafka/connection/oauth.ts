@@ -1,5 +1,5 @@
+import { KafkaError } from "../errors.ts";
 import type { FetchText } from "./connection.ts";
-import { KafkaError } from "./errors.ts";
 
 export interface ClientCredentials {
   readonly tokenEndpoint: string;

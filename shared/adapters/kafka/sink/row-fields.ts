@@ -1,8 +1,8 @@
-import type { UserCodeError } from "../../errors.ts";
-import type { KafkaSinkSettings } from "../../pipeline/connectors/kafka.ts";
-import type { SinkContext } from "../../ports/sink.ts";
-import { encodeHeaders, noTimestamp } from "./record-batch/encode.ts";
-import { refusedRow } from "./sink-errors.ts";
+import type { UserCodeError } from "../../../errors.ts";
+import type { KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
+import type { SinkContext } from "../../../ports/sink.ts";
+import { encodeHeaders, noTimestamp } from "../record-batch/encode.ts";
+import { refusedRow } from "./errors.ts";
 
 /** Latest time that JavaScript's dates know. */
 const latestTime = 8.64e15;

@@ -1,4 +1,4 @@
-import { InfrastructureError, LossError, UsageError } from "../../errors.ts";
+import { InfrastructureError, LossError, UsageError } from "../../../errors.ts";
 
 const startAnew = "start anew with `epochflow reset`, where `startFrom` counts again";
 

@@ -1,6 +1,6 @@
-import type { KafkaClient, TopicMetadata, TopicPartition } from "./client.ts";
-import { logTruncated, partitionGone, topicGone, topicMadeAnew } from "./source-errors.ts";
-import { type PartitionIdentity, partitionId } from "./source-identity.ts";
+import type { KafkaClient, TopicMetadata, TopicPartition } from "../client.ts";
+import { logTruncated, partitionGone, topicGone, topicMadeAnew } from "./errors.ts";
+import { type PartitionIdentity, partitionId } from "./identity.ts";
 
 /**
  * That the partition is still of the topic that the ledger knows.

@@ -1,5 +1,5 @@
-import type { KafkaCompression } from "../../pipeline/connectors/kafka.ts";
-import { BatchEncoder, type RecordParts } from "./record-batch/encode.ts";
+import type { KafkaCompression } from "../../../pipeline/connectors/kafka.ts";
+import { BatchEncoder, type RecordParts } from "../record-batch/encode.ts";
 import type { TargetTopic } from "./target-topics.ts";
 
 /** Size of a batch, uncompressed, that is large enough to compress well, and small enough to be one of many. */

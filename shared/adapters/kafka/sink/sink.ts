@@ -1,8 +1,8 @@
-import { UsageError } from "../../errors.ts";
-import type { KafkaSinkSettings } from "../../pipeline/connectors/kafka.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { ObjectStore } from "../../ports/object-store.ts";
-import type { Random } from "../../ports/random.ts";
+import { UsageError } from "../../../errors.ts";
+import type { KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { ObjectStore } from "../../../ports/object-store.ts";
+import type { Random } from "../../../ports/random.ts";
 import type {
   CommitContext,
   CommitUnit,
@@ -11,12 +11,12 @@ import type {
   Transaction,
   TwoPhaseCommitSink,
   UnitDecision,
-} from "../../ports/sink.ts";
-import type { KafkaClient } from "./client.ts";
+} from "../../../ports/sink.ts";
+import type { KafkaClient } from "../client.ts";
+import { SinkBrokers } from "./brokers.ts";
+import { topicMissing } from "./errors.ts";
 import { LaneCommit } from "./lane-commit.ts";
 import { checkUnit, type LaneUnit, laneUnits } from "./lanes.ts";
-import { SinkBrokers } from "./sink-brokers.ts";
-import { topicMissing } from "./sink-errors.ts";
 import { type PreparedOutput, stage } from "./staged-output.ts";
 import { StagedRows } from "./staged-rows.ts";
 import { TargetTopics } from "./target-topics.ts";

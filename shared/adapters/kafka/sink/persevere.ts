@@ -1,5 +1,5 @@
-import type { Clock } from "../../ports/clock.ts";
-import type { Random } from "../../ports/random.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Random } from "../../../ports/random.ts";
 
 const firstPauseMs = 20;
 const longestPauseMs = 2_000;

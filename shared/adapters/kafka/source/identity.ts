@@ -1,6 +1,6 @@
-import { LossError } from "../../errors.ts";
-import type { Json } from "../../json.ts";
-import type { TopicPartition } from "./client.ts";
+import { LossError } from "../../../errors.ts";
+import type { Json } from "../../../json.ts";
+import type { TopicPartition } from "../client.ts";
 
 /** By what a partition is known again: a topic that is made anew has another id, and a log that lost its end a later leader epoch. */
 export type PartitionIdentity = {

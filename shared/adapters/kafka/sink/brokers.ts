@@ -1,7 +1,7 @@
-import type { Clock } from "../../ports/clock.ts";
-import type { KafkaClient } from "./client.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { KafkaClient } from "../client.ts";
+import { unfitBrokers } from "./errors.ts";
 import { type MarkerLimits, markerLimits } from "./marker.ts";
-import { unfitBrokers } from "./sink-errors.ts";
 
 /** Milliseconds for which the brokers are taken to be as they were. */
 const freshMs = 300_000;

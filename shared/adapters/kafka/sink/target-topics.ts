@@ -1,6 +1,6 @@
-import type { Clock } from "../../ports/clock.ts";
-import type { KafkaClient } from "./client.ts";
-import { batchHeaderBytes } from "./record-batch/encode.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { KafkaClient } from "../client.ts";
+import { batchHeaderBytes } from "../record-batch/encode.ts";
 
 /** What a record must know of its topic before it is staged, since at the commit it is too late to refuse it. */
 export interface TargetTopic {

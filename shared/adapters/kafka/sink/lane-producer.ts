@@ -1,8 +1,8 @@
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { GroupOffset, KafkaClient, ProducerIdentity, TopicPartition } from "../client.ts";
+import { isKafkaError } from "../errors.ts";
+import { sequenceAfter, stampBatch } from "../record-batch/encode.ts";
 import { CallWindow } from "./call-window.ts";
-import type { GroupOffset, KafkaClient, ProducerIdentity, TopicPartition } from "./client.ts";
-import { isKafkaError } from "./errors.ts";
-import { sequenceAfter, stampBatch } from "./record-batch/encode.ts";
 import type { TargetBatch } from "./staged-output.ts";
 
 /** Produce calls under way at once: a broker remembers as many batches of a producer, to know one that comes twice. */

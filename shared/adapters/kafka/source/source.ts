@@ -1,5 +1,5 @@
-import type { KafkaSourceSettings } from "../../pipeline/connectors/kafka.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { KafkaSourceSettings } from "../../../pipeline/connectors/kafka.ts";
+import type { Clock } from "../../../ports/clock.ts";
 import type {
   CutLimit,
   KnownPartition,
@@ -7,14 +7,14 @@ import type {
   RecordBatch,
   Source,
   SourceRange,
-} from "../../ports/source.ts";
-import type { KafkaClient } from "./client.ts";
+} from "../../../ports/source.ts";
+import type { KafkaClient } from "../client.ts";
+import { retrying } from "../retrying.ts";
+import { Discovery } from "./discovery.ts";
+import { parseIdentity, parsePartitionId } from "./identity.ts";
 import { RangeReader, type ReadOptions, type ReadRange } from "./range-reader.ts";
-import { retrying } from "./retrying.ts";
 import { SizeEstimate } from "./size-estimate.ts";
-import { Discovery } from "./source-discovery.ts";
-import { parseIdentity, parsePartitionId } from "./source-identity.ts";
-import { TopicSelection } from "./source-topics.ts";
+import { TopicSelection } from "./topics.ts";
 
 const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { FakeKafka } from "../../../test/support/kafka/fake-kafka.ts";
-import { readBatches } from "../../../test/support/kafka/plain-batch.ts";
-import { hastyClock, type Row, settingsOf } from "../../../test/support/kafka/sink-settings.ts";
-import { InfrastructureError, UsageError, type UserCodeError } from "../../errors.ts";
-import type { KafkaSinkSettings } from "../../pipeline/connectors/kafka.ts";
-import { sinkConformance } from "../../testing/sink-conformance.ts";
-import { commitLedger, owner } from "../../testing/sink-scenario.ts";
-import { MemoryObjectStore } from "../memory/object-store.ts";
-import { SeededRandom } from "../memory/random.ts";
-import { systemClock } from "../system/clock.ts";
+import { FakeKafka } from "../../../../test/support/kafka/fake-kafka.ts";
+import { readBatches } from "../../../../test/support/kafka/plain-batch.ts";
+import { hastyClock, type Row, settingsOf } from "../../../../test/support/kafka/sink-settings.ts";
+import { InfrastructureError, UsageError, type UserCodeError } from "../../../errors.ts";
+import type { KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
+import { sinkConformance } from "../../../testing/sink-conformance.ts";
+import { commitLedger, owner } from "../../../testing/sink-scenario.ts";
+import { MemoryObjectStore } from "../../memory/object-store.ts";
+import { SeededRandom } from "../../memory/random.ts";
+import { systemClock } from "../../system/clock.ts";
 import { murmur2, placeOf } from "./partitioner.ts";
 import { createKafkaSink } from "./sink.ts";
 

@@ -1,10 +1,10 @@
 import { createHash, hash } from "node:crypto";
-import { objectKey, objectPrefix, parseObjectKey } from "../../epoch/names.ts";
-import type { ObjectStore } from "../../ports/object-store.ts";
-import type { SinkContext } from "../../ports/sink.ts";
+import { objectKey, objectPrefix, parseObjectKey } from "../../../epoch/names.ts";
+import type { ObjectStore } from "../../../ports/object-store.ts";
+import type { SinkContext } from "../../../ports/sink.ts";
+import { splitBatches } from "../record-batch/encode.ts";
+import { invalidHandle, type OutputPlace, otherTopic, stagedLost } from "./errors.ts";
 import { laneOf } from "./lane-names.ts";
-import { splitBatches } from "./record-batch/encode.ts";
-import { invalidHandle, type OutputPlace, otherTopic, stagedLost } from "./sink-errors.ts";
 import type { TopicOutput } from "./topic-output.ts";
 
 /** A partition's part of what is staged: its batches lie one after the other. */

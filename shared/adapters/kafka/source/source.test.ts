@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { FakeTopics, refusal } from "../../../test/support/kafka/fake-topics.ts";
-import { EpochflowError, InfrastructureError, LossError, UsageError } from "../../errors.ts";
-import type { KafkaSourceSettings } from "../../pipeline/connectors/kafka.ts";
-import type { KnownPartition, PartitionStatus, SourceRange } from "../../ports/source.ts";
-import { type SourceUnderTest, sourceConformance } from "../../testing/source-conformance.ts";
-import { readValues, wholeRange } from "../../testing/source-scenario.ts";
+import { FakeTopics, refusal } from "../../../../test/support/kafka/fake-topics.ts";
+import { EpochflowError, InfrastructureError, LossError, UsageError } from "../../../errors.ts";
+import type { KafkaSourceSettings } from "../../../pipeline/connectors/kafka.ts";
+import type { KnownPartition, PartitionStatus, SourceRange } from "../../../ports/source.ts";
+import { type SourceUnderTest, sourceConformance } from "../../../testing/source-conformance.ts";
+import { readValues, wholeRange } from "../../../testing/source-scenario.ts";
 import { createKafkaSource, type KafkaSourceSurroundings } from "./source.ts";
 
 class Fixture {

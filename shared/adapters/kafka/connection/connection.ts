@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { UsageError } from "../../errors.ts";
+import { UsageError } from "../../../errors.ts";
 import type {
   KafkaConnectionSettings,
   KafkaSaslSettings,
   KafkaTlsSettings,
-} from "../../pipeline/connectors/kafka-connection.ts";
+} from "../../../pipeline/connectors/kafka-connection.ts";
 import { mskIamToken } from "./msk-iam.ts";
 import { clientCredentials } from "./oauth.ts";
 

@@ -1,6 +1,6 @@
-import { type ErrorPlace, InfrastructureError, LossError, UsageError, UserCodeError } from "../../errors.ts";
-import type { SinkContext } from "../../ports/sink.ts";
-import { isKafkaError, KafkaError } from "./errors.ts";
+import { type ErrorPlace, InfrastructureError, LossError, UsageError, UserCodeError } from "../../../errors.ts";
+import type { SinkContext } from "../../../ports/sink.ts";
+import { isKafkaError, KafkaError } from "../errors.ts";
 
 /** The part of a sink's output that an error is about. */
 export interface OutputPlace {

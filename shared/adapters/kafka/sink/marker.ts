@@ -1,9 +1,9 @@
-import type { LossError } from "../../errors.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { CommitLedger } from "../../ports/sink.ts";
-import type { GroupOffset } from "./client.ts";
+import type { LossError } from "../../../errors.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { CommitLedger } from "../../../ports/sink.ts";
+import type { GroupOffset } from "../client.ts";
+import { ledgerOlder, type OutputPlace, unknownMarker } from "./errors.ts";
 import type { LaneUnit } from "./lanes.ts";
-import { ledgerOlder, type OutputPlace, unknownMarker } from "./sink-errors.ts";
 
 /** How long a marker that nobody renews is sure to be kept by the brokers. */
 export interface MarkerLimits {

@@ -1,5 +1,5 @@
-import type { KafkaClient, TopicMetadata } from "./client.ts";
-import { noTopicMatches, topicMissing } from "./source-errors.ts";
+import type { KafkaClient, TopicMetadata } from "../client.ts";
+import { noTopicMatches, topicMissing } from "./errors.ts";
 
 /** Which topics a source reads: by name, or all whose whole name matches a pattern, but for Kafka's internal ones. */
 export class TopicSelection {
