@@ -1,6 +1,5 @@
 import type { RecordBatch } from "../../ports/source.ts";
-import type { InputFile } from "./input-file.ts";
-import { passLines, type Span } from "./lines.ts";
+import { passLines, type ReadableInput, type Span } from "./lines.ts";
 
 /** Bytes a batch: large for the disk, small enough that a turn of the event loop stays short. */
 const chunkBytes = 256 * 1024;
@@ -42,12 +41,12 @@ interface Scan {
  * buffers: one that does not end in its buffer is read again at the front of the next, and one longer than a buffer makes it grow, up to `maxLineBytes`.
  */
 export class LineReader {
-  readonly #file: InputFile;
+  readonly #file: ReadableInput;
   readonly #range: Span;
   readonly #maxLineBytes: number;
   readonly #chunkBytes: number;
 
-  constructor(file: InputFile, range: Span, maxLineBytes: number) {
+  constructor(file: ReadableInput, range: Span, maxLineBytes: number) {
     this.#file = file;
     this.#range = range;
     this.#maxLineBytes = maxLineBytes;

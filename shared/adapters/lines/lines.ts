@@ -1,5 +1,10 @@
 /** Where lines begin and end in a file, by position; nothing here looks at what is in them. */
-import type { InputFile } from "./input-file.ts";
+
+/** An input that can be read at any position. */
+export interface ReadableInput {
+  /** Reads so many bytes from `position` into the start of the buffer. Throws if the input has fewer. */
+  readAll(buffer: Buffer, length: number, position: number): Promise<void>;
+}
 
 const lineFeed = 10;
 const carriageReturn = 13;
@@ -15,7 +20,7 @@ export interface Span {
  * Goes over at most `count` lines of `[from, to)`. Returns where it stopped, and the number of line ends that it passed. What follows the last line
  * end is passed too, uncounted, if `count` is not reached before.
  */
-export async function passLines(file: InputFile, { from, to }: Span, count: number) {
+export async function passLines(file: ReadableInput, { from, to }: Span, count: number) {
   const block = Buffer.allocUnsafe(Math.min(blockBytes, to - from));
   let passed = 0;
   for (let position = from; position < to && count > 0; ) {
@@ -32,7 +37,7 @@ export async function passLines(file: InputFile, { from, to }: Span, count: numb
 }
 
 /** The end of the last whole line of `[from, to)`; `from` if there is none. */
-export async function lastLineEnd(file: InputFile, { from, to }: Span): Promise<number> {
+export async function lastLineEnd(file: ReadableInput, { from, to }: Span): Promise<number> {
   const block = Buffer.allocUnsafe(Math.min(blockBytes, to - from));
   for (let end = to; end > from; ) {
     const start = Math.max(from, end - block.length);
@@ -45,7 +50,7 @@ export async function lastLineEnd(file: InputFile, { from, to }: Span): Promise<
 }
 
 /** Whether a line ends right before a position. */
-export async function endsLine(file: InputFile, position: number): Promise<boolean> {
+export async function endsLine(file: ReadableInput, position: number): Promise<boolean> {
   const byte = Buffer.allocUnsafe(1);
   await file.readAll(byte, 1, position - 1);
   return byte[0] === lineFeed;
@@ -55,7 +60,7 @@ export async function endsLine(file: InputFile, position: number): Promise<boole
  * Where the first line of `[from, to)` begins: at `from`, but where a line was read before it had its end, which has been appended since: that is no
  * empty line.
  */
-export async function firstLine(file: InputFile, { from, to }: Span): Promise<number> {
+export async function firstLine(file: ReadableInput, { from, to }: Span): Promise<number> {
   if (from === 0 || from >= to || (await endsLine(file, from))) return from;
   const bytes = Buffer.alloc(2);
   await file.readAll(bytes, Math.min(2, to - from), from);
@@ -64,7 +69,7 @@ export async function firstLine(file: InputFile, { from, to }: Span): Promise<nu
 }
 
 /** The largest line end within `bytes` of `from`, or the end of the first line if that is longer. */
-export async function cutBytes(file: InputFile, { from, to }: Span, bytes: number): Promise<number> {
+export async function cutBytes(file: ReadableInput, { from, to }: Span, bytes: number): Promise<number> {
   const target = from + Math.max(1, Math.floor(bytes));
   if (target >= to) return to;
   const end = await lastLineEnd(file, { from, to: target });
@@ -72,7 +77,7 @@ export async function cutBytes(file: InputFile, { from, to }: Span, bytes: numbe
 }
 
 /** Exactly `records` lines, or fewer where the span has no more; an unfinished last line is one. */
-export async function cutRecords(file: InputFile, { from, to }: Span, records: number) {
+export async function cutRecords(file: ReadableInput, { from, to }: Span, records: number) {
   const { position, passed } = await passLines(file, { from, to }, records);
   if (passed === records) return { to: position, records };
   const unfinished = (await lastLineEnd(file, { from: Math.max(from, to - 1), to })) < to;
@@ -80,7 +85,7 @@ export async function cutRecords(file: InputFile, { from, to }: Span, records: n
 }
 
 /** Line starts nearest after equal shares of the span, each about `pieceBytes`: inner boundaries, ascending. */
-export async function splitLines(file: InputFile, { from, to }: Span, pieceBytes: number): Promise<number[]> {
+export async function splitLines(file: ReadableInput, { from, to }: Span, pieceBytes: number): Promise<number[]> {
   const pieces = Math.max(1, Math.round((to - from) / pieceBytes));
   const boundaries: number[] = [];
   let last = from;
@@ -97,11 +102,11 @@ export async function splitLines(file: InputFile, { from, to }: Span, pieceBytes
 
 /** Numbers of lines at ascending offsets, from 1, counted as far as needed. */
 export class LineCounter {
-  readonly #file: InputFile;
+  readonly #file: ReadableInput;
   #offset = 0;
   #line = 1;
 
-  constructor(file: InputFile) {
+  constructor(file: ReadableInput) {
     this.#file = file;
   }
 

@@ -1,6 +1,6 @@
 import { LossError } from "../../errors.ts";
 import { isManifestFile } from "./manifest.ts";
-import { finalName, ownerName, parseStagedName, type SinkOwner } from "./output-layout.ts";
+import { finalName, ownerName, parseStagedName, type SinkOwner } from "./names.ts";
 
 /** A pre-committed file, as the ledger holds it: names without folders, its size, and a SHA-256 in hexadecimal. */
 export type PreparedFile = {
@@ -14,7 +14,7 @@ export type PreparedFile = {
 export type EpochContext = SinkOwner & { readonly epoch: number };
 
 /** The ledger's word is not trusted to name this sink's files, nor to stay in its folder. @throws LossError `handle-invalid` */
-export function checkPrepared(context: EpochContext, prepared: PreparedFile): PreparedFile {
+export function checkPrepared<P extends PreparedFile>(context: EpochContext, prepared: P): P {
   const name = isManifestFile(prepared) ? parseStagedName(String(prepared.staged)) : undefined;
   const mine = name?.owner === ownerName(context) && name.epoch === context.epoch && prepared.file === finalName(name);
   if (mine) return prepared;
