@@ -320,14 +320,23 @@ export const mutants: readonly Mutant[] = [
     "a marker that is absent says nothing of an epoch that is old enough for its own to have expired",
     patch(
       lane,
-      "return (await age(epoch)) < day && (previous === null || (await age(previous)) > 6 * day);",
+      "return ((await age(epoch)) ?? 0) < day && (previous === null || ageBefore > 6 * day);",
       "return true;",
+    ),
+  ),
+  mutant(
+    "epochs that a commit asks for are collected",
+    "the epoch in which a unit key last had output is kept",
+    patch(
+      `${items}/retention.ts`,
+      "settledRows(items, openFrom, keep).filter((key) => !asked.has(key as Key<EpochRow>))",
+      "settledRows(items, openFrom, keep).filter(() => asked)",
     ),
   ),
   mutant(
     "an expired marker is a loss",
     "a marker expires after a week",
-    patch(lane, "(previous === null || (await age(previous)) > 6 * day)", "previous === null"),
+    patch(lane, "(previous === null || ageBefore > 6 * day)", "previous === null"),
   ),
 
   // ---- abandon (I4)

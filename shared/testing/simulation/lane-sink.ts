@@ -164,6 +164,7 @@ export class LaneSink implements TwoPhaseCommitSink<unknown, Prepared, LaneUnit>
    */
   async #mayFollow({ unit, epoch, ledger }: CommitContext<LaneUnit>, marker: Marker | undefined): Promise<boolean> {
     let { previous } = unit;
+    let abandoned: number | null = null;
     for (; previous !== null; ) {
       const before = await ledger.unit(previous);
       if (marker?.value === previous) {
@@ -172,11 +173,17 @@ export class LaneSink implements TwoPhaseCommitSink<unknown, Prepared, LaneUnit>
         return true;
       }
       if (before?.status !== "abandoned") break;
+      abandoned = previous;
       ({ previous } = before.unit as LaneUnit);
     }
     if (marker) return false;
-    const age = async (of: number) => this.#now() - ((await ledger.decidedAt(of)) ?? Number.NEGATIVE_INFINITY);
-    return (await age(epoch)) < day && (previous === null || (await age(previous)) > 6 * day);
+    const age = async (of: number | null) => {
+      const decidedAt = of === null ? undefined : await ledger.decidedAt(of);
+      return decidedAt === undefined ? undefined : this.#now() - decidedAt;
+    };
+    // The ledger keeps the epoch that a key had output in last. One before an abandoned one may be collected, and is at least as old as that.
+    const ageBefore = (await age(previous)) ?? (await age(abandoned)) ?? 0;
+    return ((await age(epoch)) ?? 0) < day && (previous === null || ageBefore > 6 * day);
   }
 
   async #staged(object: string, epoch: number): Promise<string[]> {
