@@ -43,13 +43,13 @@ export async function judgeMarker(question: MarkerQuestion): Promise<"committed"
   if (marker?.offset === place.epoch && marker.metadata === unit.token) return "committed";
   if (marker && marker.offset > place.epoch)
     return (await ledger.committed()) >= place.epoch ? "committed" : ledgerOlder(place, group, marker.offset);
-  const { candidates, last } = await possibleMarkers(unit.previous, ledger);
+  const { candidates, ...before } = await possibleMarkers(unit.previous, ledger);
   const candidate = marker && candidates.get(marker.offset);
   if (candidate) {
     await recover(marker, candidate, ledger);
     return "expected";
   }
-  if (!marker && (await mayBeAbsent(question, last))) return "expected";
+  if (!marker && (await mayBeAbsent(question, before))) return "expected";
   const found = marker ? `${marker.offset}${marker.offset === place.epoch ? " of another decision" : ""}` : "absent";
   return unknownMarker(place, group, topic, found, [...candidates.keys()].join(" or ") || "absent");
 }
@@ -68,14 +68,16 @@ async function recover({ offset, metadata }: GroupOffset, { abandonedToken }: Ca
 /** The last epoch that the lane has committed, and later ones that were abandoned: their commit may have come through before. */
 async function possibleMarkers(previous: number | null, ledger: CommitLedger) {
   const candidates = new Map<number, Candidate>();
+  let abandonedBefore: number | null = null;
   for (let epoch = previous; epoch !== null; ) {
     const row = await ledger.unit(epoch);
     const abandoned = row?.status === "abandoned" ? ((row.unit ?? {}) as Partial<LaneUnit>) : undefined;
     candidates.set(epoch, { abandonedToken: abandoned?.token });
-    if (abandoned === undefined) return { candidates, last: epoch };
+    if (abandoned === undefined) return { candidates, last: epoch, abandonedBefore };
+    abandonedBefore = epoch;
     epoch = previousOf(epoch, abandoned);
   }
-  return { candidates, last: null };
+  return { candidates, last: null, abandonedBefore };
 }
 
 function previousOf(epoch: number, { previous = null }: Partial<LaneUnit>): number | null {
@@ -83,11 +85,17 @@ function previousOf(epoch: number, { previous = null }: Partial<LaneUnit>): numb
 }
 
 /** The first epoch of a lane, or the first after so long that its marker has expired; but not so late that its own may have. */
-async function mayBeAbsent({ place, ledger, limits, clock }: MarkerQuestion, last: number | null): Promise<boolean> {
+async function mayBeAbsent(
+  { place, ledger, limits, clock }: MarkerQuestion,
+  { last, abandonedBefore }: { last: number | null; abandonedBefore: number | null },
+): Promise<boolean> {
   const { mostAgeMs, leastExpiryMs } = await limits(place.sink);
-  const decidedAt = await ledger.decidedAt(place.epoch);
-  if (decidedAt === undefined || clock.now() - decidedAt > mostAgeMs) return false;
+  const ageMs = async (epoch: number | null) => {
+    const decidedAt = epoch === null ? undefined : await ledger.decidedAt(epoch);
+    return decidedAt === undefined ? undefined : clock.now() - decidedAt;
+  };
+  if (((await ageMs(place.epoch)) ?? Number.POSITIVE_INFINITY) > mostAgeMs) return false;
   if (last === null) return true;
-  const lastDecidedAt = await ledger.decidedAt(last);
-  return lastDecidedAt !== undefined && clock.now() - lastDecidedAt > leastExpiryMs;
+  // The ledger keeps the epoch that a key had output in last, and abandoned ones. What was before these may be collected, and is at least as old.
+  return ((await ageMs(last)) ?? (await ageMs(abandonedBefore)) ?? 0) > leastExpiryMs;
 }
