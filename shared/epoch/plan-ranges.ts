@@ -86,8 +86,7 @@ function idleness(
   now: number,
 ) {
   const activeAt = to > from || !known ? now : known.activeAt;
-  // What is written above the end is not this run's where the input is bounded; else it holds the watermark back.
-  const atEnd = to === from && from >= (engine.policy.bounded ? status.end : status.high);
+  const atEnd = to === from && from >= status.high;
   const idle = atEnd && (engine.policy.bounded || now - activeAt >= sourceOf(engine).idleAfterMs);
   return { idle, maxEventTime: known?.maxEventTime ?? null, activeAt };
 }
