@@ -28,6 +28,7 @@ const done: RunResult = {
   closedUntil: 1_431_860_400_000,
   state: join(process.cwd(), ".epochflow/access-log"),
   outputs: { counts: join(process.cwd(), "out") },
+  topics: { events: "orders", rest: "" },
 };
 const idle = { ...done.progress, epochs: 0 };
 const loss = new LossError("file-shrank", "access.log shrank").describe();
@@ -43,6 +44,8 @@ test("what was done, where it is, and what to know", () => {
   written      120 rows
   took         12.0 s, 40 epochs
   sink counts  out  (epochflow read out)
+  sink events  topic orders
+  sink rest    topics by row
   state        .epochflow/access-log
 The end of the input closed the windows up to 2015-05-17 11:00:00Z:
 later records of them will be late. --hold leaves windows open.`,

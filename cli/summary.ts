@@ -48,12 +48,16 @@ function work({ progress, late, skipped, deadLettered }: RunResult): [string, st
   ];
 }
 
-function places({ outputs, state }: RunResult): [string, string][] {
+function places({ outputs, topics, state }: RunResult): [string, string][] {
+  const written = Object.entries(topics).map(([sink, topic]): [string, string] => [
+    `sink ${sink}`,
+    topic === "" ? "topics by row" : `topic ${topic}`,
+  ]);
   const folders = Object.entries(outputs).map(([sink, folder]): [string, string] => [
     `sink ${sink}`,
     `${displayPath(folder)}  ${style("dim", `(epochflow read ${displayPath(folder)})`)}`,
   ]);
-  return [...folders, ["state", displayPath(state)]];
+  return [...folders, ...written, ["state", displayPath(state)]];
 }
 
 function closedWindows({ closedUntil, outcome }: RunResult): string[] {

@@ -13,6 +13,21 @@ export function outputsOf(topology: Topology): Record<string, string> {
   );
 }
 
+/** Topics of the Kafka sinks, by id; "" where rows choose. */
+export function topicsOf({ sinks }: Topology): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(sinks).flatMap(
+      ([
+        id,
+        {
+          kind,
+          options: { topic },
+        },
+      ]) => (kind === "kafka" ? [[id, typeof topic === "string" ? topic : ""]] : []),
+    ),
+  );
+}
+
 /**
  * Refuses folders that would get into each other's way, before anything is written.
  *

@@ -99,4 +99,6 @@ export interface RunResult {
   /** Folder of the state, and of each files sink by id. */
   readonly state: string;
   readonly outputs: Readonly<Record<string, string>>;
+  /** Topic of each Kafka sink by id; "" where it is computed. */
+  readonly topics: Readonly<Record<string, string>>;
 }

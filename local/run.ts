@@ -82,5 +82,6 @@ function notRun(topology: Topology, state: string, outcome: "in-use" | "interrup
     closedUntil: null,
     state,
     outputs: {},
+    topics: {},
   };
 }

@@ -13,7 +13,7 @@ import type { Topology } from "../shared/pipeline/topology.ts";
 import type { Head, Ledger } from "../shared/ports/ledger.ts";
 import { type ComposedEngine, composeEngine, openLedger, removePartialObjects } from "./compose.ts";
 import { LocalExecutions } from "./executions.ts";
-import { outputsOf } from "./folders.ts";
+import { outputsOf, topicsOf } from "./folders.ts";
 import { type Handlers, handlersOf, interpret } from "./machine.ts";
 import { OperatorThreads } from "./operators.ts";
 import type { RunOptions, RunResult } from "./options.ts";
@@ -285,6 +285,7 @@ class Session {
       closedUntil: await this.closedUntil(progress.decided),
       state: loaded.state,
       outputs: outputsOf(engine.topology),
+      topics: topicsOf(engine.topology),
     };
   }
 

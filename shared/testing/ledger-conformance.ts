@@ -6,7 +6,7 @@ import { decidingSuite } from "./ledger/deciding.ts";
 import { checker, type MakeLedger } from "./ledger/harness.ts";
 import { planningSuite } from "./ledger/planning.ts";
 import { racesSuite } from "./ledger/races.ts";
-import { randomWalkSuite } from "./ledger/random-walk.ts";
+import { type RandomLives, randomWalkSuite } from "./ledger/random-walk.ts";
 import { retentionSuite } from "./ledger/retention.ts";
 
 /**
@@ -14,8 +14,9 @@ import { retentionSuite } from "./ledger/retention.ts";
  * which I1 to I5 are checked after every step.
  *
  * @param make an empty ledger; called once a test
+ * @param lives how much of a random life there is: less for a ledger that answers slowly
  */
-export function ledgerConformance(name: string, make: MakeLedger): void {
+export function ledgerConformance(name: string, make: MakeLedger, lives: RandomLives = {}): void {
   const check = checker(make);
   suite(`Ledger: ${name}`, () => {
     planningSuite(check);
@@ -25,6 +26,6 @@ export function ledgerConformance(name: string, make: MakeLedger): void {
     coordinationSuite(check);
     retentionSuite(check);
     racesSuite(check);
-    randomWalkSuite(check);
+    randomWalkSuite(check, lives);
   });
 }

@@ -72,6 +72,7 @@ function discovering(check: Check): void {
     assert.deepEqual(await readValues(source, wholeRange(two)), ["c"]);
   });
   check("a partition goes on where it stopped", async (input) => {
+    if (input.grows === false) return;
     await input.append("one", ["a", "b"]);
     const one = await single(input.open());
     await input.append("one", ["c", "d"]);
@@ -106,7 +107,7 @@ function reading(check: Check): void {
     await input.append("one", values);
     const range = wholeRange(await single(input.open()));
     const first = await recordsOf(input.open(), range);
-    await input.append("one", ["more"]);
+    await input.append(input.grows === false ? "two" : "one", ["more"]);
     assert.deepEqual(await recordsOf(input.open(), range), first);
   });
   check("an empty range gives nothing", async (input) => {

@@ -7,6 +7,8 @@ export interface SourceUnderTest {
   open(): Source;
   /** Adds records to a partition, which is made if it is not there. Values have no line ends. */
   append(partition: string, values: readonly string[]): Promise<void>;
+  /** False: a partition is written once, so `append` is called once for each. */
+  readonly grows?: false;
   close(): Promise<void>;
 }
 

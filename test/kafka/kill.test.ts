@@ -1,6 +1,7 @@
 /**
  * The whole word count, Kafka to Kafka, is killed again and again, at random moments, while the broker is killed and restarted and sockets are reset. Java's
- * read_committed consumer sees every result once, in order per key. `EPOCHFLOW_TEST_SEED` gives the same moments again, as far as time allows.
+ * read_committed consumer sees every result once, in order per key. `EPOCHFLOW_TEST_SEED` gives the same moments again, as far as time allows;
+ * `EPOCHFLOW_TEST_TIMES=5` has five times as many kills.
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -19,6 +20,8 @@ import { seededRandom } from "../support/seed.ts";
 
 const example = fileURLToPath(new URL("../../examples/word-count-kafka.ts", import.meta.url));
 const driver = fileURLToPath(new URL("../support/driver.ts", import.meta.url));
+
+const times = Number(process.env.EPOCHFLOW_TEST_TIMES ?? 1);
 
 interface Job {
   readonly version: KafkaVersion;
@@ -40,7 +43,7 @@ async function killed(context: TestContext, job: Job): Promise<void> {
   using folder = temporaryFolder();
   await oracle.createTopic("lines", 4);
   await oracle.createTopic("counts", job.targets);
-  const lines = makeLines("lines", 4, job.lines, random);
+  const lines = makeLines("lines", 4, job.lines * times, random);
   await sendLines(oracle, lines);
 
   const state = join(folder.path, "state");
@@ -69,14 +72,14 @@ async function killed(context: TestContext, job: Job): Promise<void> {
   })();
   const { last, kills, killsAfterProgress } = await killLoop({
     ...{ start, state, random },
-    kills: job.kills,
+    kills: job.kills * times,
     epochsALife: 3,
   });
   over = true;
   await breaking;
   context.diagnostic(`killed ${kills} times`);
   assert.equal(last.code, 0, last.stderr);
-  assert.ok(killsAfterProgress >= job.kills, `it was over after ${killsAfterProgress} kills: take more input`);
+  assert.ok(killsAfterProgress >= job.kills * times, `it was over after ${killsAfterProgress} kills: take more input`);
   const { counts, faults } = await readCounts(oracle, "counts");
   assert.deepEqual(faults, []);
   assert.deepEqual(differences(counts, expectedCounts(lines)), { missing: [], extra: [] });

@@ -8,7 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { KafkaClient } from "../../shared/adapters/kafka/client.ts";
-import { resolveConnection } from "../../shared/adapters/kafka/connection.ts";
+import { resolveConnection } from "../../shared/adapters/kafka/connection/connection.ts";
 import { KafkaError } from "../../shared/adapters/kafka/errors.ts";
 import { createKafkaClient } from "../../shared/adapters/kafka/kafkajs.ts";
 import { describeError, UsageError } from "../../shared/errors.ts";

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import type { KafkaClient } from "../../shared/adapters/kafka/client.ts";
 import { createKafkaClient } from "../../shared/adapters/kafka/kafkajs.ts";
 import { retrying } from "../../shared/adapters/kafka/retrying.ts";
-import { createKafkaSource, type KafkaSourceSurroundings } from "../../shared/adapters/kafka/source.ts";
+import { createKafkaSource, type KafkaSourceSurroundings } from "../../shared/adapters/kafka/source/source.ts";
 import { systemClock } from "../../shared/adapters/system/clock.ts";
 import { EpochflowError, InfrastructureError, LossError, UsageError } from "../../shared/errors.ts";
 import type { KafkaSourceSettings } from "../../shared/pipeline/connectors/kafka.ts";

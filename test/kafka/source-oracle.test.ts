@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createKafkaClient } from "../../shared/adapters/kafka/kafkajs.ts";
-import { createKafkaSource } from "../../shared/adapters/kafka/source.ts";
+import { createKafkaSource } from "../../shared/adapters/kafka/source/source.ts";
 import type { SeededRandom } from "../../shared/adapters/memory/random.ts";
 import { systemClock } from "../../shared/adapters/system/clock.ts";
 import type { Source } from "../../shared/ports/source.ts";

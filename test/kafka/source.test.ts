@@ -1,6 +1,6 @@
 import { after, before } from "node:test";
 import { createKafkaClient } from "../../shared/adapters/kafka/kafkajs.ts";
-import { createKafkaSource } from "../../shared/adapters/kafka/source.ts";
+import { createKafkaSource } from "../../shared/adapters/kafka/source/source.ts";
 import { systemClock } from "../../shared/adapters/system/clock.ts";
 import { type SourceUnderTest, sourceConformance } from "../../shared/testing/source-conformance.ts";
 import { type KafkaBroker, kafkaVersions, startKafka } from "../support/kafka/broker.ts";

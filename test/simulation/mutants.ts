@@ -262,8 +262,8 @@ export const mutants: readonly Mutant[] = [
     "a unit's effect comes first",
     patch(
       commit,
-      "await target.commit(context);",
-      "await ledger.commitUnit(epoch, sink, key); await target.commit(context);",
+      "await target.commit({ ...owner, epoch, key, unit });",
+      "await ledger.commitUnit(epoch, sink, key); await target.commit({ ...owner, epoch, key, unit });",
     ),
   ),
   mutant(
@@ -301,8 +301,8 @@ export const mutants: readonly Mutant[] = [
     "every commit takes a new producer",
     patch(
       lane,
-      'const producer = await this.#call("kafka.init", () => this.#broker.initProducerId(id));',
-      'const producer = ((globalThis as any).shared ??= new WeakMap()).get(this.#broker)?.[id] ?? (await this.#call("kafka.init", () => this.#broker.initProducerId(id)));\n    (globalThis as any).shared.set(this.#broker, { ...(globalThis as any).shared.get(this.#broker), [id]: producer });',
+      'await this.#call("kafka.init", () => this.#broker.initProducerId(id));',
+      '((globalThis as any).shared ??= new WeakMap()).get(this.#broker)?.[id] ?? (await this.#call("kafka.init", () => this.#broker.initProducerId(id)));\n    (globalThis as any).shared.set(this.#broker, { ...(globalThis as any).shared.get(this.#broker), [id]: producer });',
     ),
   ),
   mutant(
@@ -343,7 +343,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "abandoned without asking the sink",
     "whoever abandons looks whether the unit is visible already",
-    patch(abandon, 'if (outcome !== "abandoned" || target.abandon === undefined) continue;', "if (outcome) continue;"),
+    patch(abandon, 'if (outcome !== "abandoned" || target.abandon === undefined) continue;', "continue;"),
   ),
   mutant(
     "abandoned without fencing the lane",
@@ -356,6 +356,26 @@ export const mutants: readonly Mutant[] = [
       `const id = transactionalId(context);
     const marker`,
     ),
+  ),
+  mutant(
+    "the sink is asked before the row is marked",
+    "a committer that begins after the row was marked lets it be",
+    patch(
+      abandon,
+      "for (const unit of units) {",
+      "for (const unit of units) { await target.abandon?.(commitContext(ledger, { pipeline, uid, sink }, epoch, unit));",
+    ),
+    patch(abandon, 'if (outcome !== "abandoned" || target.abandon === undefined) continue;', "continue;"),
+  ),
+  mutant(
+    "a committer that is overtaken by abandon keeps it to itself",
+    "what was abandoned and is visible counts as committed",
+    patch(
+      commit,
+      'if ((await ledger.commitUnit(epoch, sink, key)) !== "abandoned") return;',
+      "await ledger.commitUnit(epoch, sink, key); if (epoch > 0) return;",
+    ),
+    patch(lane, 'if (before?.status === "abandoned") await ledger.recover(previous);', ""),
   ),
   mutant(
     "abandoned epochs are not looked through",

@@ -2,10 +2,10 @@ import type { BigIntStats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UsageError } from "../../errors.ts";
 import { didYouMean } from "../../options.ts";
+import { endsLine } from "../lines/lines.ts";
 import { errno } from "./durable.ts";
 import { type FileIdentity, type FoundFile, fingerprintBytes } from "./identity.ts";
 import { InputFile, inodeOf, type ReadableFileSystem, unreadable } from "./input-file.ts";
-import { endsLine } from "./lines.ts";
 
 /** How many files are looked at in parallel: as many as Node's thread pool has threads. */
 const parallel = 4;

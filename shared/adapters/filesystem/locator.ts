@@ -1,5 +1,6 @@
 import { InfrastructureError, type LossError } from "../../errors.ts";
 import type { SourceRange } from "../../ports/source.ts";
+import { replaced, shrank, vanished } from "../lines/input-errors.ts";
 import {
   assign,
   type FileIdentity,
@@ -9,7 +10,7 @@ import {
   type WantedFile,
   wantedFile,
 } from "./identity.ts";
-import { InputFile, type ReadableFileSystem, replaced, shrank, vanished } from "./input-file.ts";
+import { InputFile, type ReadableFileSystem } from "./input-file.ts";
 import type { InputFolder } from "./input-folder.ts";
 
 /** Finds and opens the files of partitions, wherever a rotation, a restore or a copy has put them. */

@@ -2,9 +2,10 @@ import { type FileHandle, open, readdir, readFile, stat } from "node:fs/promises
 import { basename, dirname, join } from "node:path";
 import { LossError, UsageError } from "../../errors.ts";
 import { didYouMean } from "../../options.ts";
+import { type Manifest, type ManifestFile, parseManifests } from "../output/manifest.ts";
 import { digestOf } from "./digest.ts";
 import { unlessMissing } from "./durable.ts";
-import { listManifests, type Manifest, type ManifestFile, parseManifests } from "./manifest.ts";
+import { listManifests } from "./manifest.ts";
 import { type OutputLayout, outputLayout } from "./output-layout.ts";
 
 const chunkBytes = 1 << 20;

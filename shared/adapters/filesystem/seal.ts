@@ -1,18 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
-import { LossError } from "../../errors.ts";
+import { blockOf, indexEpochs, type ManifestFile, type ManifestSource, manifestText } from "../output/manifest.ts";
+import { type SinkOwner, sealPrefix } from "../output/names.ts";
+import { manifestDiffers } from "../output/sink-errors.ts";
 import { createWhole, remove, syncFolder, unlessMissing } from "./durable.ts";
-import {
-  indexPath,
-  listManifests,
-  type ManifestFile,
-  type ManifestSource,
-  manifestPath,
-  manifestText,
-} from "./manifest.ts";
-import { type OutputLayout, type SinkOwner, sealPrefix } from "./output-layout.ts";
-
-/** Manifests of so many epochs go into one index file. */
-const indexEpochs = 1000;
+import { indexPath, listManifests, manifestPath } from "./manifest.ts";
+import type { OutputLayout } from "./output-layout.ts";
 
 /**
  * Writes the manifest of an epoch, from which on readers see it; and rolls old ones up. Idempotent, also for a zombie whose epoch was rolled up long
@@ -34,10 +26,7 @@ export async function sealEpoch(
   if ((await createWhole(path, text, temporary)) === "published") return;
   const there = await unlessMissing(readFile(path, "utf8"));
   if (there === undefined || there === text) return;
-  throw new LossError("manifest-differs", `${path} is there already, and names other files than epoch ${epoch} has`, {
-    wayOut: "Restore it from a backup, or delete it if it was put there by hand.",
-    place: { epoch, sink: owner.sink, file: path },
-  });
+  throw manifestDiffers(path, owner, epoch);
 }
 
 /**
@@ -69,11 +58,6 @@ async function concatenate(sources: readonly ManifestSource[]): Promise<string> 
   const texts: string[] = [];
   for (const { path } of sources) texts.push(await readFile(path, "utf8"));
   return texts.join("");
-}
-
-function blockOf(epoch: number, blockEpochs: number): { first: number; last: number } {
-  const first = Math.floor(epoch / blockEpochs) * blockEpochs;
-  return { first, last: first + blockEpochs - 1 };
 }
 
 async function exists(path: string): Promise<boolean> {

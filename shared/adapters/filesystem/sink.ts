@@ -3,14 +3,16 @@ import { join } from "node:path";
 import { EpochflowError, UsageError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 import type { CommitUnit, Garbage, SinkContext, Transaction, TwoPhaseCommitSink } from "../../ports/sink.ts";
+import { ownerName, parseStagingEntry, type SinkOwner } from "../output/names.ts";
+import { checkPrepared, checkStagedName, type EpochContext, type PreparedFile } from "../output/prepared-file.ts";
+import { damaged, missing, taken } from "../output/sink-errors.ts";
 import { digestOf } from "./digest.ts";
 import { errno, makeFolder, type NamingSystem, publish, remove, syncFolder, unlessMissing } from "./durable.ts";
 import { fileSystemError } from "./errors.ts";
-import { type OutputLayout, outputLayout, ownerName, parseStagingEntry, type SinkOwner } from "./output-layout.ts";
+import { type OutputLayout, outputLayout } from "./output-layout.ts";
 import { claimOutput } from "./owner-mark.ts";
-import { checkPrepared, checkStagedName, type EpochContext, type PreparedFile } from "./prepared-file.ts";
 import { rollManifests, sealEpoch } from "./seal.ts";
-import { damaged, missing, taken, twoFileSystems } from "./sink-errors.ts";
+import { twoFileSystems } from "./sink-errors.ts";
 import { StagedFile } from "./staged-file.ts";
 
 export interface FilesSinkOptions {

@@ -9,13 +9,14 @@ import type {
   Source,
   SourceRange,
 } from "../../ports/source.ts";
+import { edited } from "../lines/input-errors.ts";
+import { LineReader } from "../lines/line-reader.ts";
+import { cutBytes, cutRecords, endsLine, firstLine, LineCounter, lastLineEnd, splitLines } from "../lines/lines.ts";
+import { partitionId } from "../lines/partition-id.ts";
 import { type FoundFile, identify, isDone, mayBeInLine, type WantedFile, wantedFile } from "./identity.ts";
-import { edited, type InputFile, type ReadableFileSystem } from "./input-file.ts";
+import type { InputFile, ReadableFileSystem } from "./input-file.ts";
 import { InputFolder } from "./input-folder.ts";
-import { LineReader } from "./line-reader.ts";
-import { cutBytes, cutRecords, endsLine, firstLine, LineCounter, lastLineEnd, splitLines } from "./lines.ts";
 import { isShortened, Locator } from "./locator.ts";
-import { partitionId } from "./partition-id.ts";
 
 const mebibyte = 1024 * 1024;
 /** A line becomes one string at most, and V8's strings end at about 512 MiB. */

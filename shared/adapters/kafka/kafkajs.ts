@@ -11,7 +11,7 @@ import type {
   TopicMetadata,
   TopicPartition,
 } from "./client.ts";
-import type { KafkaConnection } from "./connection.ts";
+import type { KafkaConnection } from "./connection/connection.ts";
 import { isKafkaError } from "./errors.ts";
 import type { Answer, ApiRequest } from "./protocol/api-request.ts";
 import { Cluster, type Timeouts } from "./protocol/cluster.ts";

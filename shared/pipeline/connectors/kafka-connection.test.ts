@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { resolveConnection } from "../../adapters/kafka/connection.ts";
+import { resolveConnection } from "../../adapters/kafka/connection/connection.ts";
 import { environment, kafka, parameter, pipeline, text } from "../../index.ts";
 import { bind } from "../bind.ts";
 import { describe } from "../describe.ts";

@@ -8,12 +8,16 @@ import { Watch } from "./watch.ts";
 
 const width = 3;
 
-/** How long a random life is, in batches of verbs at once. */
-export const defaultLifeLength = 400;
+export interface RandomLives {
+  /** How many there are; 3 by default. */
+  readonly lives?: number;
+  /** How long one is, in batches of three verbs at once; 400 by default. */
+  readonly lifeLength?: number;
+}
 
 /** Verbs of anybody, in any order, from two connections at once, with what they read a moment ago: zombies, retries, and owners of lost leases. */
-export function randomWalkSuite(check: Check, batches: number): void {
-  for (const seed of [1, 2, 3])
+export function randomWalkSuite(check: Check, { lives = 3, lifeLength: batches = 400 }: RandomLives): void {
+  for (let seed = 1; seed <= lives; seed++)
     check(`I1 to I5 hold at every step of a random life (seed ${seed})`, async (ledger, another) => {
       const random = new SeededRandom(seed);
       const ledgers = [ledger, await another()];
@@ -24,7 +28,7 @@ export function randomWalkSuite(check: Check, batches: number): void {
         await Promise.all(steps.map((step, index) => step(ledgers[index % 2]!, random, watch)));
         await watch.look(ledger);
       }
-      const least = batches / 80;
+      const least = Math.floor(batches / 80);
       assert(
         watch.decided >= least && watch.committed >= least,
         `a life of ${watch.decided} decided and ${watch.committed} committed epochs`,

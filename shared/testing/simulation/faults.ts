@@ -54,7 +54,8 @@ export const faultKinds = {
   "sweep during a restore": 0.6,
   reset: 0.15,
   abandon: 0.15,
-  "abandon during a commit": 0.03,
+  "abandon during a commit": 0.08,
+  "abandon pauses half way": 1,
   "collector sweeps": 0.8,
   heartbeat: 0.4,
 } as const;

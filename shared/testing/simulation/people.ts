@@ -3,6 +3,7 @@ import type { Engine } from "../../epoch/engine.ts";
 import { resetPipeline, restoreCheckpoint } from "../../epoch/restore.ts";
 import { EpochflowError } from "../../errors.ts";
 import type { Json } from "../../json.ts";
+import type { TwoPhaseCommitSink } from "../../ports/sink.ts";
 import { Sandbox } from "./sandbox.ts";
 import type { World } from "./world.ts";
 
@@ -86,10 +87,12 @@ export class People {
     const { chance, faults, scheduler } = this.#world;
     let requests = 0;
     this.#world.onCommit = (request) => {
-      if (!request.startsWith("Commit")) return;
+      const [, sink] = /^Commit \d+\.(\S+)/.exec(request) ?? [];
+      if (sink === undefined) return;
       const site = `${request} ${++requests}`;
       const soon = chance.magnitude(site, 0.01, 100);
-      if (faults.hits("abandon during a commit", site)) scheduler.after(soon, () => void this.abandon(100 + requests));
+      if (faults.hits("abandon during a commit", site))
+        scheduler.after(soon, () => void this.abandon(100 + requests, sink));
       if (faults.hits("a week passes during a commit", site)) scheduler.after(soon, () => this.passWeek());
     };
   }
@@ -196,22 +199,44 @@ export class People {
     await this.#resume(`resume after ${name}`);
   }
 
-  async abandon(number: number): Promise<void> {
+  /** @param wanted the sink, if it has anything that waits; else one by chance */
+  async abandon(number: number, wanted?: string): Promise<void> {
     const { head, chance } = this.#world;
     if (head.committed === head.decided) return;
     const epoch = head.committed + 1;
     const sinks = [...new Set(this.#world.units(epoch).map(({ sink }) => sink))];
-    if (sinks.length > 0) await this.#giveUp(`abandon ${number}`, epoch, chance.pick(`abandon ${number} sink`, sinks));
+    if (sinks.length === 0) return;
+    const name = `abandon ${number}`;
+    const isThere = wanted !== undefined && sinks.includes(wanted);
+    await this.#giveUp(name, epoch, isThere ? wanted : chance.pick(`${name} sink`, sinks));
   }
 
   async #giveUp(name: string, epoch: number, sink: string): Promise<void> {
     const { readers } = this.#world;
     const units = this.#world.units(epoch).filter((unit) => unit.sink === sink);
-    const place = (engine: Engine) => ({ ...engine, pipeline: engine.topology.name, target: engine.sink(sink) });
     await this.#ask(name, async (engine) => {
-      const { lost } = await abandonSink(place(engine), epoch, sink);
+      const place = {
+        ...engine,
+        pipeline: engine.topology.name,
+        target: this.#slowly(engine.sink(sink), engine, name),
+      };
+      const { lost } = await abandonSink(place, epoch, sink);
       readers.lost(epoch, sink, units, lost);
     });
+  }
+
+  /** Between the row that is marked and the look at the sink others go on. */
+  #slowly(target: TwoPhaseCommitSink, { clock }: Engine, name: string): Pick<TwoPhaseCommitSink, "abandon"> {
+    const { chance, faults } = this.#world;
+    const pauses = faults.hits("abandon pauses half way", name);
+    return {
+      ...(target.abandon && {
+        abandon: async (context) => {
+          if (pauses) await clock.sleep(chance.magnitude(`${name} pauses`, 10, 60 * second));
+          return await target.abandon!(context);
+        },
+      }),
+    };
   }
 
   truncate(): void {

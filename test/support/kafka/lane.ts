@@ -1,5 +1,5 @@
 import type { KafkaClient } from "../../../shared/adapters/kafka/client.ts";
-import { createKafkaSink } from "../../../shared/adapters/kafka/sink.ts";
+import { createKafkaSink } from "../../../shared/adapters/kafka/sink/sink.ts";
 import { systemRandom } from "../../../shared/adapters/system/random.ts";
 import type { Json } from "../../../shared/json.ts";
 import type { KafkaSinkSettings } from "../../../shared/pipeline/connectors/kafka.ts";

@@ -1,7 +1,7 @@
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { EpochflowError } from "../../../errors.ts";
-import type { KafkaConnection, KafkaSasl, KafkaTls } from "../connection.ts";
+import type { KafkaConnection, KafkaSasl, KafkaTls } from "../connection/connection.ts";
 import { KafkaError } from "../errors.ts";
 import { type Address, formatAddress } from "./address.ts";
 import type { ApiRequest } from "./api-request.ts";

@@ -1,6 +1,6 @@
 import { brokerError } from "../broker-errors.ts";
 import type { TopicPartition } from "../client.ts";
-import type { KafkaConnection } from "../connection.ts";
+import type { KafkaConnection } from "../connection/connection.ts";
 import { isKafkaError, KafkaError } from "../errors.ts";
 import { type Address, formatAddress, parseAddress } from "./address.ts";
 import type { ApiRequest } from "./api-request.ts";

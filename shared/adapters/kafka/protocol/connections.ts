@@ -1,4 +1,4 @@
-import type { KafkaConnection } from "../connection.ts";
+import type { KafkaConnection } from "../connection/connection.ts";
 import { KafkaError } from "../errors.ts";
 import { type Address, formatAddress } from "./address.ts";
 import { BrokerConnection } from "./broker-connection.ts";

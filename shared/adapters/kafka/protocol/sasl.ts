@@ -1,4 +1,4 @@
-import type { KafkaSasl } from "../connection.ts";
+import type { KafkaSasl } from "../connection/connection.ts";
 import { LoginRefused } from "./connection-failure.ts";
 import { Encoder, plain, scram256, scram512 } from "./kafkajs-modules.ts";
 

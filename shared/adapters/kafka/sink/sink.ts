@@ -1,0 +1,111 @@
+import { UsageError } from "../../../errors.ts";
+import type { KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { ObjectStore } from "../../../ports/object-store.ts";
+import type { Random } from "../../../ports/random.ts";
+import type {
+  CommitContext,
+  CommitUnit,
+  PreparedTask,
+  SinkContext,
+  Transaction,
+  TwoPhaseCommitSink,
+  UnitDecision,
+} from "../../../ports/sink.ts";
+import type { KafkaClient } from "../client.ts";
+import { SinkBrokers } from "./brokers.ts";
+import { topicMissing } from "./errors.ts";
+import { LaneCommit } from "./lane-commit.ts";
+import { checkUnit, type LaneUnit, laneUnits } from "./lanes.ts";
+import { type PreparedOutput, stage } from "./staged-output.ts";
+import { StagedRows } from "./staged-rows.ts";
+import { TargetTopics } from "./target-topics.ts";
+
+const defaultTransactionTimeoutMs = 60_000;
+
+export interface KafkaSinkPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Readers wait at most so long for a committer that died in the middle; a minute by default. */
+  readonly transactionTimeoutMs?: number;
+}
+
+/**
+ * Rows as records of Kafka topics, exactly once for readers in `read_committed` (protocol §9, Kafka). Pre-commit stages encoded record batches in
+ * the object store; the commit sends them in one transaction for each lane and epoch. The client is the caller's to close.
+ *
+ * @throws UsageError for settings that cannot be
+ */
+export function createKafkaSink<T>(
+  settings: KafkaSinkSettings<T>,
+  client: KafkaClient,
+  objects: ObjectStore,
+  ports: KafkaSinkPorts,
+): TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
+  if (Number.isSafeInteger(settings.lanes) && settings.lanes > 0)
+    return new KafkaSink(settings, client, objects, ports);
+  throw new UsageError("invalid-option", `kafka.sink() has ${settings.lanes} lanes, but needs 1 or more`);
+}
+
+class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
+  readonly #settings: KafkaSinkSettings<T>;
+  readonly #objects: ObjectStore;
+  /** The topic of all rows, where it is fixed. */
+  readonly #topic: string | undefined;
+  readonly #topics: TargetTopics;
+  readonly #brokers: SinkBrokers;
+  readonly #lanes: LaneCommit;
+
+  constructor(settings: KafkaSinkSettings<T>, client: KafkaClient, objects: ObjectStore, ports: KafkaSinkPorts) {
+    const { clock, transactionTimeoutMs = defaultTransactionTimeoutMs } = ports;
+    const { markerTopic, topic } = settings;
+    this.#settings = settings;
+    this.#objects = objects;
+    this.#topic = typeof topic === "string" ? topic : undefined;
+    this.#topics = new TargetTopics(client, clock, this.#topic === undefined ? null : [this.#topic, markerTopic]);
+    this.#brokers = new SinkBrokers(client, clock, transactionTimeoutMs);
+    const limits = (sink: string) => this.#brokers.check(sink);
+    this.#lanes = new LaneCommit({ client, objects, ...ports, markerTopic, transactionTimeoutMs, limits });
+  }
+
+  /** Nothing in Kafka need be taken possession of: transactional ids and groups hold the ledger's uid. */
+  async open({ sink }: { sink: string }): Promise<void> {
+    await this.#brokers.check(sink);
+    await this.#loadTopics(sink);
+  }
+
+  async begin(context: SinkContext): Promise<StagedRows<T>> {
+    await this.#loadTopics(context.sink);
+    return new StagedRows(this.#settings, this.#topics, context);
+  }
+
+  async preCommit(transaction: Transaction<T>): Promise<PreparedOutput | undefined> {
+    if (!(transaction instanceof StagedRows)) throw new TypeError("the transaction is not one of this sink");
+    return await stage(this.#objects, transaction.context, transaction.finish(), this.#settings.lanes);
+  }
+
+  units(prepared: readonly PreparedTask<PreparedOutput>[], decision: UnitDecision): CommitUnit<LaneUnit>[] {
+    return laneUnits(prepared, decision);
+  }
+
+  async commit(context: CommitContext<LaneUnit>): Promise<void> {
+    checkUnit(context, context.key, context.unit, this.#topic);
+    await this.#lanes.commit(context);
+  }
+
+  async abandon(context: CommitContext<LaneUnit>): Promise<"committed" | "lost"> {
+    return await this.#lanes.abandon(context);
+  }
+
+  /** What is staged lies in the object store, whose collector takes it. */
+  async abort(): Promise<void> {}
+
+  async close(): Promise<void> {}
+
+  async #loadTopics(sink: string): Promise<void> {
+    const { markerTopic } = this.#settings;
+    await this.#topics.load();
+    for (const name of [this.#topic ?? markerTopic, markerTopic])
+      if (this.#topics.get(name) === undefined) throw topicMissing(sink, name);
+  }
+}

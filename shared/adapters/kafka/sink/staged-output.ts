@@ -1,0 +1,128 @@
+import { createHash, hash } from "node:crypto";
+import { objectKey, objectPrefix, parseObjectKey } from "../../../epoch/names.ts";
+import type { ObjectStore } from "../../../ports/object-store.ts";
+import type { SinkContext } from "../../../ports/sink.ts";
+import { splitBatches } from "../record-batch/encode.ts";
+import { invalidHandle, type OutputPlace, otherTopic, stagedLost } from "./errors.ts";
+import { laneOf } from "./lane-names.ts";
+import type { TopicOutput } from "./topic-output.ts";
+
+/** A partition's part of what is staged: its batches lie one after the other. */
+export type StagedPartition = readonly [partition: number, bytes: number, records: number, batches: number];
+/** Topics by name, and their partitions by number, in the order of their bytes. */
+export type StagedTopic = readonly [topic: string, partitions: readonly StagedPartition[]];
+
+/** One lane's part of an object, from `start` on, with its SHA-256 in hexadecimal. */
+export type StagedRange = {
+  readonly object: string;
+  readonly start: number;
+  readonly bytes: number;
+  readonly digest: string;
+  readonly topics: readonly StagedTopic[];
+};
+
+/** What a task has pre-committed, as the ledger holds it. */
+export type PreparedOutput = {
+  readonly lanes: readonly { readonly lane: number; readonly range: StagedRange }[];
+};
+
+export type OwnOutput = OutputPlace & { readonly uid: string };
+
+/** A batch for its partition. */
+export interface TargetBatch {
+  readonly topic: string;
+  readonly partition: number;
+  readonly batch: Buffer;
+  readonly records: number;
+}
+
+/**
+ * Puts a task's output into one object, lane by lane, so that each lane reads its part in one piece. The parts are given to the store as they are, and not put
+ * together in memory.
+ */
+export async function stage(
+  objects: ObjectStore,
+  context: SinkContext,
+  outputs: readonly TopicOutput[],
+  laneCount: number,
+): Promise<PreparedOutput | undefined> {
+  const object = objectKey({ ...context, nonce: `${context.nonce}.${context.sink}` }, "staged");
+  const chunks: Buffer[] = [];
+  const lanes = [];
+  let start = 0;
+  for (let lane = 0; lane < laneCount; lane++) {
+    const sha = createHash("sha256");
+    const topics: StagedTopic[] = [];
+    let bytes = 0;
+    for (const { topic, partitions } of outputs) {
+      const mine = partitions.filter(({ partition }) => laneOf(topic.name, partition, laneCount) === lane);
+      for (const one of mine) {
+        for (const batch of one.batches) sha.update(batch);
+        chunks.push(...one.batches);
+        bytes += one.bytes;
+      }
+      const staged = mine.map((one) => [one.partition, one.bytes, one.records, one.batches.length] as const);
+      if (staged.length > 0) topics.push([topic.name, staged]);
+    }
+    if (bytes > 0) lanes.push({ lane, range: { object, start, bytes, digest: sha.digest("hex"), topics } });
+    start += bytes;
+  }
+  if (chunks.length === 0) return undefined;
+  await objects.put(object, chunks, { durable: true });
+  return { lanes };
+}
+
+/** Reads a lane's part of an object. @throws LossError if it is not there, or not what it was */
+export async function readStaged(objects: ObjectStore, place: OutputPlace, range: StagedRange): Promise<TargetBatch[]> {
+  const { object, start, bytes: length } = range;
+  const found = await objects.get(object, { start, end: start + length });
+  if (found === undefined) throw stagedLost("staged-missing", place, object);
+  const bytes = Buffer.from(found.buffer, found.byteOffset, found.byteLength);
+  if (bytes.length !== length || hash("sha256", bytes) !== range.digest)
+    throw stagedLost("staged-damaged", place, object);
+  const batches: TargetBatch[] = [];
+  let at = 0;
+  for (const [topic, partitions] of range.topics)
+    for (const [partition, size, , count] of partitions) {
+      const split = splitBatches(bytes.subarray(at, at + size));
+      if (split?.length !== count) throw stagedLost("staged-damaged", place, object);
+      for (const one of split) batches.push({ topic, partition, ...one });
+      at += size;
+    }
+  if (at !== length) throw stagedLost("staged-damaged", place, object);
+  return batches;
+}
+
+const isWhole = (value: unknown, least = 0): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= least;
+
+const topicName = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}$/;
+
+/**
+ * The ledger's word is not trusted to name this sink's objects and topic.
+ *
+ * @param topic the sink's, where that is fixed
+ * @throws LossError `handle-invalid`; `kafka-other-topic` if the sink has another topic than it had
+ */
+export function checkRange(place: OwnOutput, range: StagedRange, topic: string | undefined): StagedRange {
+  const { object, start, bytes, digest, topics } = range ?? {};
+  const isMine =
+    typeof object === "string" &&
+    object.startsWith(objectPrefix(place.pipeline, place.uid)) &&
+    object.endsWith(`.${place.sink}.staged`) &&
+    parseObjectKey(object)?.epoch === place.epoch;
+  if (!isMine) throw invalidHandle(place, "its object is another's");
+  if (!isWhole(start) || !isWhole(bytes, 1) || typeof digest !== "string" || !Array.isArray(topics))
+    throw invalidHandle(place, "a part of an object is not described as one");
+  for (const one of topics as unknown[]) {
+    const [name, partitions] = (Array.isArray(one) ? one : []) as unknown[];
+    if (typeof name !== "string" || !topicName.test(name) || !Array.isArray(partitions))
+      throw invalidHandle(place, "a topic is not described as one");
+    if (topic !== undefined && name !== topic) throw otherTopic(place, name, topic);
+    if (
+      !partitions.every((part) => Array.isArray(part) && part.length === 4 && part.every((number) => isWhole(number)))
+    )
+      throw invalidHandle(place, "a partition is not described as one");
+  }
+  return range;
+}

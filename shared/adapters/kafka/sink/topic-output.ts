@@ -1,0 +1,60 @@
+import type { KafkaCompression } from "../../../pipeline/connectors/kafka.ts";
+import { BatchEncoder, type RecordParts } from "../record-batch/encode.ts";
+import type { TargetTopic } from "./target-topics.ts";
+
+/** Size of a batch, uncompressed, that is large enough to compress well, and small enough to be one of many. */
+const goodBatchBytes = 256 * 1024;
+
+/** What a task has for one partition. */
+export interface PartitionOutput {
+  readonly partition: number;
+  readonly batches: Buffer[];
+  bytes: number;
+  records: number;
+}
+
+/** What a task has for one topic. */
+export class TopicOutput {
+  readonly topic: TargetTopic;
+  readonly #compression: KafkaCompression;
+  readonly #encoders: (BatchEncoder | undefined)[] = [];
+  readonly #outputs: PartitionOutput[] = [];
+
+  constructor(topic: TargetTopic, compression: KafkaCompression) {
+    this.topic = topic;
+    this.#compression = compression;
+  }
+
+  /** Adds a record, unless it is too large for the topic. Returns the bytes of the batch that it is in, or would have been in alone. */
+  add(partition: number, record: RecordParts): number {
+    this.#encoders[partition] ??= new BatchEncoder();
+    const encoder = this.#encoders[partition];
+    const { mostBatchBytes } = this.topic;
+    if (encoder.count > 0) {
+      const most = Math.min(goodBatchBytes, mostBatchBytes);
+      const size = encoder.add(record, most);
+      if (size <= most) return size;
+      this.#take(partition, encoder);
+    }
+    return encoder.add(record, mostBatchBytes);
+  }
+
+  finish(): void {
+    for (const [partition, encoder] of this.#encoders.entries())
+      if (encoder !== undefined && encoder.count > 0) this.#take(partition, encoder);
+  }
+
+  /** By number; those that have no record are not there. */
+  get partitions(): readonly PartitionOutput[] {
+    return this.#outputs.filter((output) => output !== undefined);
+  }
+
+  #take(partition: number, encoder: BatchEncoder): void {
+    this.#outputs[partition] ??= { partition, batches: [], bytes: 0, records: 0 };
+    const output = this.#outputs[partition];
+    output.records += encoder.count;
+    const batch = encoder.take(this.#compression);
+    output.batches.push(batch);
+    output.bytes += batch.length;
+  }
+}

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  AbortMultipartUploadCommand,
+  type LifecycleRule,
+  PutBucketLifecycleConfigurationCommand,
+  PutObjectCommand,
+} from "@aws-sdk/client-s3";
+import { Bucket } from "../../shared/adapters/s3/bucket.ts";
+import { OutputPlace } from "../../shared/adapters/s3/output-place.ts";
+import { readManifests, readRows } from "../../shared/adapters/s3/reader.ts";
+import { rollManifests, sealEpoch } from "../../shared/adapters/s3/seal.ts";
+import { createS3FilesSink } from "../../shared/adapters/s3/sink.ts";
+import { collect } from "../../shared/testing/collect.ts";
+import { sinkConformance } from "../../shared/testing/sink-conformance.ts";
+import {
+  commitLedger,
+  owner,
+  perform,
+  performEpoch,
+  SinkEpoch,
+  type SinkUnderTest,
+} from "../../shared/testing/sink-scenario.ts";
+import type { AwsRequest } from "../support/emulator/aws-answers.ts";
+import { useEmulator } from "../support/emulator/fixture.ts";
+import { type Clients, createBucket } from "../support/emulator/services.ts";
+
+const isStart = ({ method, url }: AwsRequest) => method === "POST" && /[?&]uploads/.test(url);
+/** An upload whose id got lost is nobody's, and waits for its sweep: the suite wants to see none. */
+const aws = useEmulator({ seed: 1, oneIn: 40, spare: (request, fault) => isStart(request) && /late|cut/.test(fault) });
+
+type Row = { n: number; text: string };
+type Target = SinkUnderTest<Row> & { readonly options: { client: Clients["s3"]; bucket: string; prefix: string } };
+
+async function target(clients: Clients): Promise<Target> {
+  const options = { client: clients.s3, bucket: await createBucket(aws.clients), prefix: "a/out" };
+  return {
+    options,
+    open: () => createS3FilesSink(options, 500),
+    read: async () => (await collect(readRows(options))).map((row) => JSON.parse(row)),
+    row: (n) => ({ n, text: "line\n\u2028ü" }),
+    badRow: { toJSON: () => undefined } as unknown as Row,
+    exclusive: true,
+    close: async () => {},
+  };
+}
+
+sinkConformance("S3", () => target(aws.clients));
+sinkConformance("S3, with faults", () => target(aws.faulty));
+
+test("there were faults", () => assert.ok(aws.proxy.count >= 10, `${aws.proxy.count}`));
+
+async function prepared(out: Target, number = 2) {
+  const sink = out.open();
+  const epoch = new SinkEpoch(out, number);
+  await perform(epoch.prepare(sink, 1));
+  epoch.decide(sink);
+  return epoch;
+}
+
+async function keysOf({ options }: Target) {
+  const found = await collect(new Bucket(options.client, options.bucket).list(""));
+  return found.map(({ key }) => key).sort();
+}
+
+test("what is published has names of epoch, stage and task; the manifest lists it", async () => {
+  const out = await target(aws.clients);
+  await performEpoch(out, 3);
+  const names = ["part-000000000003-0-0000.jsonl", "part-000000000003-0-0002.jsonl"];
+  const own = ["a/out/.epochflow/manifests/000000000003.json", "a/out/.epochflow/owner.json"];
+  assert.deepEqual(await keysOf(out), [...own, ...names.map((name) => `a/out/${name}`)]);
+  const [manifest] = await collect(readManifests(out.options));
+  assert.deepEqual(
+    manifest?.files.map(({ file, rows }) => [file, rows]),
+    names.map((name) => [name, 3]),
+  );
+});
+
+test("many rows are parts of one upload, and come back the same", async () => {
+  const out = await target(aws.clients);
+  const sink = out.open();
+  await sink.open(owner);
+  const transaction = await sink.begin({ ...owner, epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "n" });
+  const rows = Array.from({ length: 20_000 }, (_, n) => ({ n, text: "x".repeat(1000) }));
+  for (let at = 0; at < rows.length; at += 1000) {
+    transaction.write(rows.slice(at, at + 1000));
+    await transaction.drained();
+  }
+  const unit = (await sink.preCommit(transaction)) as { parts: unknown[] } & Record<string, never>;
+  assert.equal(unit.parts.length, 3);
+  const one = { key: "0-0", unit };
+  await sink.commit({ ...owner, epoch: 1, ...one, ledger: commitLedger(1, one) });
+  await sink.seal?.({ ...owner, epoch: 1, units: [one] });
+  assert.deepEqual(await out.read(), rows);
+});
+
+test("an upload that is gone with no object in its place is a loss; another object there is one, too", async () => {
+  const out = await target(aws.clients);
+  const { client, bucket } = out.options;
+  const gone = await prepared(out, 2);
+  for (const { key, upload } of await collect(new Bucket(client, bucket).uploads("")))
+    await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: upload }));
+  await assert.rejects(perform(gone.complete(out.open())), { kind: "loss", code: "staged-file-missing" });
+
+  const taken = await prepared(out, 4);
+  const Key = "a/out/part-000000000004-0-0001.jsonl";
+  await client.send(new PutObjectCommand({ Bucket: bucket, Key, Body: "mine" }));
+  await assert.rejects(perform(taken.complete(out.open())), { kind: "loss", code: "output-name-taken" });
+});
+
+for (const fault of ["late broken", "late reset", "late silent"] as const)
+  test(`a completion whose answer is lost is found done: ${fault}`, async () => {
+    const out = await target(aws.faulty);
+    const epoch = await prepared(out);
+    aws.proxy.inject(fault, ({ method, url }) => method === "POST" && /uploadId=/.test(url), 2);
+    await perform(epoch.complete(out.open()));
+    assert.equal((await out.read()).length, epoch.rows.length);
+  });
+
+test("an upload whose id got lost is swept once its epoch is committed", async () => {
+  const out = await target(aws.faulty);
+  aws.proxy.inject("late reset", isStart);
+  await performEpoch(out, 2);
+  const sink = out.open();
+  assert.equal(await sink.sweep?.(owner, ({ epoch }) => epoch < 2), 0);
+  assert.equal(await sink.sweep?.(owner, ({ epoch }) => epoch <= 2), 1);
+  assert.equal(await sink.sweep?.(owner, () => true), 0);
+});
+
+test("a handle that names another place is refused", async () => {
+  const out = await target(aws.clients);
+  const [handle] = (await prepared(out)).handles as Record<string, string>[];
+  const changes = [{ file: "../x" }, { staged: "x" }, { parts: "x" }, { upload: 5 }, { bytes: "x" }];
+  for (const change of changes) {
+    const unit = { ...handle, ...change };
+    const commit = { ...owner, epoch: 2, key: "0-0", unit, ledger: commitLedger(2, { unit }) };
+    await assert.rejects(out.open().commit(commit), { code: "handle-invalid" }, JSON.stringify(change));
+  }
+});
+
+test("old manifests are rolled up, and read the same", async () => {
+  const out = await target(aws.clients);
+  const place = new OutputPlace("test", out.options);
+  await out.open().open(owner);
+  const file = { file: "part-000000000001-0-0000.jsonl", rows: 0, bytes: 0, digest: "x" };
+  for (let epoch = 1; epoch <= 9; epoch++) {
+    await sealEpoch(place, owner, epoch, [file], 3);
+    await rollManifests(place, epoch, 3);
+  }
+  await sealEpoch(place, owner, 1, [file], 3);
+  assert.deepEqual(
+    (await collect(readManifests(out.options))).map(({ epoch }) => epoch),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9],
+  );
+  assert.ok((await keysOf(out)).some((key) => key.endsWith("000000000003-000000000005.jsonl")));
+  await assert.rejects(sealEpoch(place, owner, 9, [], 3), { code: "manifest-differs" });
+});
+
+test("a lifecycle rule that would lose rows is refused, by name; others are not", async () => {
+  const days = { Expiration: { Days: 1 } };
+  const uploads = { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } };
+  const rules: [LifecycleRule, refused: boolean][] = [
+    [{ ID: "all", Status: "Enabled", Filter: {}, ...days }, true],
+    [{ ID: "uploads", Status: "Enabled", Filter: { Prefix: "a/" }, ...uploads }, true],
+    [{ ID: "below", Status: "Enabled", Filter: { Prefix: "a/out/part-" }, ...days }, true],
+    [{ ID: "off", Status: "Disabled", Filter: {}, ...days }, false],
+    [{ ID: "beside", Status: "Enabled", Filter: { Prefix: "a/outer" }, ...uploads }, false],
+    [{ ID: "tagged", Status: "Enabled", Filter: { Tag: { Key: "k", Value: "v" } }, ...days }, false],
+  ];
+  for (const [rule, refused] of rules) {
+    const out = await target(aws.clients);
+    const LifecycleConfiguration = { Rules: [rule] };
+    await out.options.client.send(
+      new PutBucketLifecycleConfigurationCommand({ Bucket: out.options.bucket, LifecycleConfiguration }),
+    );
+    const opened = out.open().open(owner);
+    if (refused) await assert.rejects(opened, { kind: "usage", code: "bucket-lifecycle", message: RegExp(rule.ID!) });
+    else await opened;
+  }
+});
+
+test("a place that is no output is named", async () => {
+  const { options } = await target(aws.clients);
+  await assert.rejects(collect(readRows(options)), { kind: "usage", code: "not-an-output" });
+});
