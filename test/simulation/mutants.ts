@@ -262,8 +262,8 @@ export const mutants: readonly Mutant[] = [
     "a unit's effect comes first",
     patch(
       commit,
-      "await target.commit({ ...owner, epoch, key, unit });",
-      "await ledger.commitUnit(epoch, sink, key); await target.commit({ ...owner, epoch, key, unit });",
+      "await target.commit(context);",
+      "await ledger.commitUnit(epoch, sink, key); await target.commit(context);",
     ),
   ),
   mutant(
@@ -301,8 +301,8 @@ export const mutants: readonly Mutant[] = [
     "every commit takes a new producer",
     patch(
       lane,
-      'await this.#call("kafka.init", () => this.#broker.initProducerId(id));',
-      '((globalThis as any).shared ??= new WeakMap()).get(this.#broker)?.[id] ?? (await this.#call("kafka.init", () => this.#broker.initProducerId(id)));\n    (globalThis as any).shared.set(this.#broker, { ...(globalThis as any).shared.get(this.#broker), [id]: producer });',
+      'const producer = await this.#call("kafka.init", () => this.#broker.initProducerId(id));',
+      'const producer = ((globalThis as any).shared ??= new WeakMap()).get(this.#broker)?.[id] ?? (await this.#call("kafka.init", () => this.#broker.initProducerId(id)));\n    (globalThis as any).shared.set(this.#broker, { ...(globalThis as any).shared.get(this.#broker), [id]: producer });',
     ),
   ),
   mutant(
