@@ -24,7 +24,7 @@ export interface Trail {
 export const trail: Trail = {};
 
 const engineRoot = new URL("..", import.meta.url).href;
-const engineFolders = ["shared", "functions", "local", "statemachines"];
+const engineFolders = ["shared", "composition", "functions", "local", "statemachines"];
 const runsFromSources = extname(import.meta.url) === ".ts";
 
 registerHooks({

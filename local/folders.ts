@@ -1,14 +1,15 @@
 import { statSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
+import { isS3Path } from "../composition/s3-path.ts";
 import { UsageError } from "../shared/errors.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
 import { displayPath } from "./paths.ts";
 
-/** Folders of the files sinks, by id. */
+/** Folders of the files sinks, by id; of those in a bucket the address. */
 export function outputsOf(topology: Topology): Record<string, string> {
   return Object.fromEntries(
     Object.entries(topology.sinks).flatMap(([id, { kind, options }]) =>
-      kind === "files" ? [[id, resolve(String(options.path))]] : [],
+      kind === "files" ? [[id, pathOf(options.path)]] : [],
     ),
   );
 }
@@ -27,6 +28,8 @@ export function topicsOf({ sinks }: Topology): Record<string, string> {
     ),
   );
 }
+
+const pathOf = (path: unknown) => (isS3Path(path) ? path : resolve(String(path)));
 
 /**
  * Refuses folders that would get into each other's way, before anything is written.

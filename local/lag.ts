@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { connect } from "../composition/connect.ts";
 import { FileSystemObjectStore } from "../shared/adapters/filesystem/object-store.ts";
 import type { Decision } from "../shared/epoch/epoch.ts";
 import { bind } from "../shared/pipeline/bind.ts";
 import type { Source } from "../shared/ports/source.ts";
 import { openLedger, statePaths } from "./compose.ts";
-import { connect } from "./connectors.ts";
 import { loadPipeline } from "./load.ts";
 
 export interface PartitionLag {

@@ -1,3 +1,4 @@
+import type { ComposedEngine } from "../composition/engine.ts";
 import { systemClock } from "../shared/adapters/system/clock.ts";
 import { systemRandom } from "../shared/adapters/system/random.ts";
 import { collect } from "../shared/epoch/collect.ts";
@@ -11,7 +12,7 @@ import { describeError, type ErrorDescription, UsageError, UserCodeError } from 
 import { fingerprint } from "../shared/pipeline/fingerprint.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
 import type { Head, Ledger } from "../shared/ports/ledger.ts";
-import { type ComposedEngine, composeEngine, openLedger, removePartialObjects } from "./compose.ts";
+import { composeLocalEngine, openLedger, removePartialObjects } from "./compose.ts";
 import { LocalExecutions } from "./executions.ts";
 import { outputsOf, topicsOf } from "./folders.ts";
 import { type Handlers, handlersOf, interpret } from "./machine.ts";
@@ -102,7 +103,7 @@ async function startSession(
   };
   const executions: LocalExecutions = new LocalExecutions((name) => session.interpret(name));
   const parts = { ...loaded, uid, ledger, policy, executions };
-  const session: Session = new Session(loaded, options, internals, await composeEngine(parts), executions);
+  const session: Session = new Session(loaded, options, internals, await composeLocalEngine(parts), executions);
   return session;
 }
 

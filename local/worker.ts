@@ -4,7 +4,7 @@ import { operate } from "../shared/epoch/operate.ts";
 import type { TaskName } from "../shared/epoch/plan.ts";
 import { describeError } from "../shared/errors.ts";
 import { bind } from "../shared/pipeline/bind.ts";
-import { composeEngine, openLedger } from "./compose.ts";
+import { composeLocalEngine, openLedger } from "./compose.ts";
 import { loadPipeline } from "./load.ts";
 import type { WorkerAnswer, WorkerSetup } from "./operators.ts";
 import { localPolicy } from "./policy.ts";
@@ -53,7 +53,7 @@ port.on("message", async (name: TaskName) => {
 async function compose(): Promise<Engine> {
   const { topology, codeDigest } = await loadPipeline(setup.url);
   return {
-    ...(await composeEngine({
+    ...(await composeLocalEngine({
       topology: bind(topology, setup.parameters),
       codeDigest,
       state: setup.state,

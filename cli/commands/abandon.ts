@@ -1,5 +1,5 @@
+import { connect } from "../../composition/connect.ts";
 import { statePaths } from "../../local/compose.ts";
-import { connect } from "../../local/connectors.ts";
 import { FileSystemObjectStore } from "../../shared/adapters/filesystem/object-store.ts";
 import { abandonSink } from "../../shared/epoch/abandon.ts";
 import { UsageError } from "../../shared/errors.ts";
@@ -34,8 +34,9 @@ export async function abandonCommand(pipeline: string | undefined, options: Aban
     say("Nothing was changed.");
     return exitCodes.failed;
   }
-  const { lost, committed } = await abandon(state, options);
+  const { lost, committed, unknown } = await abandon(state, options);
   say(`Abandoned ${formatCounted(lost, "part")} of sink ${sink} in epoch ${epoch}; ${committed} had been committed.`);
+  if (unknown > 0) say(`Of ${formatCounted(unknown, "part")} nobody can tell any more: look into the target.`);
   say("`epochflow resume`, if it is stopped, and `epochflow run` go on from there.");
   return exitCodes.done;
 }

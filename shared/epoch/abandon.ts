@@ -24,7 +24,7 @@ export async function abandonSink(
   },
   epoch: number,
   sink: string,
-): Promise<{ lost: number; committed: number }> {
+): Promise<{ lost: number; committed: number; unknown: number }> {
   const head = await ledger.head();
   if (!head || epoch <= head.committed || epoch > head.decided)
     throw new UsageError("not-uncommitted", `epoch ${epoch} is not decided and uncommitted`, {
@@ -35,14 +35,18 @@ export async function abandonSink(
     throw new UsageError("no-units", `sink ${sink} has nothing to commit in epoch ${epoch}`, {
       wayOut: `sinks that have: ${[...new Set((await ledger.units(epoch)).map((one) => one.sink))].join(", ") || "none"}`,
     });
+  const unknown = new Set<string>();
   for (const unit of units) {
     const outcome = await ledger.abandonUnit(epoch, sink, unit.key);
     if (outcome !== "abandoned" || target.abandon === undefined) continue;
     const context = commitContext(ledger, { pipeline, uid, sink }, epoch, unit);
-    if ((await target.abandon(context)) === "committed") await context.ledger.recover(epoch);
+    const answer = await target.abandon(context);
+    if (answer === "committed") await context.ledger.recover(epoch);
+    if (answer === "unknown") unknown.add(unit.key);
   }
   // Read again: whoever commits next may have found, too, that a unit is visible.
   const settled = await ledger.units(epoch, sink);
-  const lost = settled.filter(({ status }) => status === "abandoned").length;
-  return { lost, committed: settled.length - lost };
+  const abandoned = settled.filter(({ status }) => status === "abandoned");
+  const lost = abandoned.filter(({ key }) => !unknown.has(key)).length;
+  return { lost, committed: settled.length - abandoned.length, unknown: abandoned.length - lost };
 }

@@ -108,9 +108,9 @@ export interface TwoPhaseCommitSink<T = unknown, Prepared extends Json = Json, U
   commit(context: CommitContext<Unit>): Promise<void>;
   /**
    * The unit's row is marked as abandoned, by the user's word. Makes sure that no committer which is still under way can make it visible from here on, and
-   * says whether one already has. Without it nothing that is abandoned is ever visible: a row that is settled is left out by `seal`.
+   * says whether one already has, or that nobody can tell any more. Without it nothing that is abandoned is ever visible: a row that is settled is left out by `seal`.
    */
-  abandon?(context: CommitContext<Unit>): Promise<"committed" | "lost">;
+  abandon?(context: CommitContext<Unit>): Promise<"committed" | "lost" | "unknown">;
   /** Ends a transaction whose attempt is fenced. Idempotent. */
   abort(prepared: Prepared): Promise<void>;
   /** All units of this sink and epoch are committed; called only for epochs with units. Idempotent. */

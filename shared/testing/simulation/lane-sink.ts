@@ -146,11 +146,14 @@ export class LaneSink implements TwoPhaseCommitSink<unknown, Prepared, LaneUnit>
   }
 
   /** Ends whoever is still about to commit the unit, and only then looks whether one has. */
-  async abandon(context: CommitContext<LaneUnit>): Promise<"committed" | "lost"> {
+  async abandon(context: CommitContext<LaneUnit>): Promise<"committed" | "lost" | "unknown"> {
     const id = transactionalId(context);
     await this.#call("kafka.init", () => this.#broker.initProducerId(id));
     const marker = await this.#call("kafka.fetchOffset", () => this.#broker.fetchOffset(id));
-    return marker?.value === context.epoch && marker.metadata === context.unit.token ? "committed" : "lost";
+    if (marker?.value === context.epoch && marker.metadata === context.unit.token) return "committed";
+    if (marker && marker.value < context.epoch) return "lost";
+    const decidedAt = (await context.ledger.decidedAt(context.epoch)) ?? Number.NEGATIVE_INFINITY;
+    return this.#now() - decidedAt < day ? "lost" : "unknown";
   }
 
   /** What is staged lies in the object store, whose collector takes it. */

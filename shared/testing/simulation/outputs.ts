@@ -28,7 +28,7 @@ export class OutputReaders {
   readonly #consumed = new Map<string, { rows: number; epoch: number }>();
   /** Units by epoch, sink and key; and their sinks. */
   readonly #abandoned = new Set<string>();
-  readonly #lost: { epoch: number; sink: string; units: readonly Unit[]; lost: number }[] = [];
+  readonly #told: { epoch: number; sink: string; units: readonly Unit[]; lost: number; committed: number }[] = [];
   /** Transactions that the broker had completed at the last look. */
   #completed = 0;
 
@@ -40,11 +40,9 @@ export class OutputReaders {
     this.#abandoned.add(`${epoch}/${sink}`).add(`${epoch}/${sink}/${key}`);
   }
 
-  /** A person was told so. What became of it is unknown if its marker is too old to be there. */
-  lost(epoch: number, sink: string, units: readonly Unit[], lost: number): void {
-    const { lanes, broker } = this.#place;
-    const isUnknown = units.some(({ key }) => broker.hasExpired(this.#group(sink, key)));
-    if (lanes.has(sink) && !isUnknown) this.#lost.push({ epoch, sink, units, lost });
+  /** A person who gave units up was told that so many were lost, and so many committed; of the others that nobody can tell. */
+  told(epoch: number, sink: string, units: readonly Unit[], answer: { lost: number; committed: number }): void {
+    if (this.#place.lanes.has(sink)) this.#told.push({ epoch, sink, units, ...answer });
   }
 
   isVisible(epoch: number, { sink, key, unit }: Unit): boolean {
@@ -84,11 +82,11 @@ export class OutputReaders {
             `epoch ${epoch} of ${sink} has no manifest`,
           );
     }
-    for (const { epoch, sink, units, lost } of this.#lost) {
+    for (const { epoch, sink, units, lost, committed: least } of this.#told) {
       const visible = units.filter((unit) => this.isVisible(epoch, unit)).length;
       this.#must(
         "I4",
-        visible === units.length - lost,
+        visible >= least && visible <= units.length - lost,
         `epoch ${epoch} of ${sink} was told to be lost, and became visible`,
       );
     }

@@ -220,8 +220,7 @@ export class People {
         pipeline: engine.topology.name,
         target: this.#slowly(engine.sink(sink), engine, name),
       };
-      const { lost } = await abandonSink(place, epoch, sink);
-      readers.lost(epoch, sink, units, lost);
+      readers.told(epoch, sink, units, await abandonSink(place, epoch, sink));
     });
   }
 

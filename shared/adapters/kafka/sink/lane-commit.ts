@@ -61,7 +61,7 @@ export class LaneCommit {
    * a place to go on from, even where the marker was lost. Not so while an epoch before waits for its commit, which would find the marker above it. Where it
    * cannot be written, the next epoch still looks for the markers before it.
    */
-  async abandon(context: CommitContext<LaneUnit>): Promise<"committed" | "lost"> {
+  async abandon(context: CommitContext<LaneUnit>): Promise<"committed" | "lost" | "unknown"> {
     const { client, clock, markerTopic, transactionTimeoutMs } = this.#options;
     const { epoch, unit, ledger } = context;
     const id = laneId(context);
@@ -72,8 +72,15 @@ export class LaneCommit {
       const isBehind = marker === undefined || marker.offset < epoch;
       if (isBehind && (await ledger.committed()) === epoch - 1)
         await producer.commit(id, markerTopic, { offset: epoch, metadata: abandonedToken }).catch(() => {});
-      return "lost";
+      // The epoch's own marker may have expired, or another be in its place.
+      return marker && isBehind ? "lost" : await this.#lostUnlessOld(context);
     });
+  }
+
+  async #lostUnlessOld({ epoch, sink, ledger }: CommitContext<LaneUnit>): Promise<"lost" | "unknown"> {
+    const decidedAt = await ledger.decidedAt(epoch);
+    const { mostAgeMs } = await this.#options.limits(sink);
+    return decidedAt !== undefined && this.#options.clock.now() - decidedAt <= mostAgeMs ? "lost" : "unknown";
   }
 
   /** Out of reach of everybody else, such as this commit's own twin: it comes back only when it has committed. */

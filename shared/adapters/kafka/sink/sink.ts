@@ -93,7 +93,7 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
     await this.#lanes.commit(context);
   }
 
-  async abandon(context: CommitContext<LaneUnit>): Promise<"committed" | "lost"> {
+  async abandon(context: CommitContext<LaneUnit>): Promise<"committed" | "lost" | "unknown"> {
     return await this.#lanes.abandon(context);
   }
 
