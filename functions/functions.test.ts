@@ -1,0 +1,207 @@
+/** The handlers on ports in memory: the state machine runs with them, and each thing that is a handler's own. */
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, afterEach, beforeEach, mock, test } from "node:test";
+import { composeEngine } from "../composition/engine.ts";
+import { interpret } from "../local/machine.ts";
+import { readRows } from "../shared/adapters/filesystem/reader.ts";
+import { MemoryLedger } from "../shared/adapters/memory/ledger.ts";
+import { MemoryObjectStore } from "../shared/adapters/memory/object-store.ts";
+import type { Engine } from "../shared/epoch/engine.ts";
+import { executionName } from "../shared/epoch/names.ts";
+import { count, files, pipeline, seconds, text, tumbling } from "../shared/index.ts";
+import { describe } from "../shared/pipeline/describe.ts";
+import { fingerprint } from "../shared/pipeline/fingerprint.ts";
+import type { Executions } from "../shared/ports/executions.ts";
+import { temporaryFolder } from "../test/support/folder.ts";
+import type { Deployment } from "./deployment.ts";
+import { handlersOf } from "./index.ts";
+import { policyOf } from "./settings.ts";
+
+const root = temporaryFolder();
+after(() => root[Symbol.dispose]());
+
+const uid = "u1";
+const context = { getRemainingTimeInMillis: () => 60_000 } as never;
+
+/** What the handlers have logged: lines of the logger, and of metrics. */
+let lines: Record<string, unknown>[] = [];
+beforeEach(() => {
+  lines = [];
+  // To the console that is mocked here, metrics included.
+  Object.assign(process.env, { POWERTOOLS_DEV: "true", POWERTOOLS_METRICS_DISABLED: "false" });
+  for (const level of ["info", "error", "log"] as const)
+    mock.method(console, level, (line: string) => void lines.push(JSON.parse(line)));
+});
+afterEach(() => mock.restoreAll());
+
+interface Changes {
+  readonly executions?: Partial<Executions>;
+  readonly engine?: (engine: Engine) => Engine;
+}
+
+async function deploy({ executions = {}, engine = (made) => made }: Changes = {}) {
+  const folder = mkdtempSync(join(root.path, "words-"));
+  mkdirSync(join(folder, "in"));
+  writeFileSync(join(folder, "in", "lines"), "1000 a b\n2000 a\n30000 end\n");
+  const topology = describe(
+    pipeline("words")
+      .from(files.source({ path: join(folder, "in"), value: text(), timestamp: (line) => Number.parseInt(line, 10) }))
+      .flatMap((line) => line.split(" ").slice(1))
+      .keyBy((word) => word)
+      .window(tumbling(seconds(10)))
+      .aggregate({ count: count() })
+      .to(files.sink({ path: join(folder, "out") }), { id: "counts" }),
+  );
+  const ledger = new MemoryLedger();
+  await ledger.open({ pipeline: "words", uid, fingerprint: JSON.stringify(fingerprint(topology)) });
+  const started: string[] = [];
+  const all: Executions = {
+    start: async (name) => {
+      started.push(name);
+      return "started";
+    },
+    describe: async () => "over",
+    ...executions,
+  };
+  const composed = await composeEngine({
+    ...{ topology, codeDigest: "code", uid, ledger, executions: all },
+    objects: new MemoryObjectStore(),
+    policy: policyOf({ paceMs: 0 }),
+  });
+  const deployment: Deployment = {
+    pipeline: "words",
+    engine: async () => ({ ...composed, ...engine(composed) }),
+    awakener: async () => ({ pipeline: "words", uid, ledger, executions: all }),
+  };
+  return { folder, ledger, started, functions: handlersOf(deployment) };
+}
+
+type Deployed = Awaited<ReturnType<typeof deploy>>;
+
+/** The handlers as the state machine calls them. */
+function statesOf({ functions }: Deployed) {
+  const { plan, operate, decide, commit, abort, trigger } = functions;
+  const states = { Plan: plan, Operate: operate, Decide: decide, Commit: commit, Seal: commit, Abort: abort };
+  return Object.fromEntries(
+    Object.entries({ ...states, "Start owner": trigger }).map(([state, handler]) => [
+      state,
+      (input: unknown) => handler(input as never, context) as Promise<unknown>,
+    ]),
+  );
+}
+
+const name = (run: number) => executionName("words", uid, run);
+
+test("the state machine runs with the functions, from a wake-up to rest; every line says where it is", async () => {
+  const deployed = await deploy();
+  const { functions, ledger, started, folder } = deployed;
+  assert.deepEqual(await functions.trigger({ source: "epochflow" }, context), { outcomes: ["started"] });
+  assert.deepEqual(started, [name(1)]);
+  let waits = 0;
+  const states = statesOf(deployed);
+  const execution = interpret(name(1), {
+    ...states,
+    Plan: async (input: unknown) => {
+      const answer = (await states.Plan!(input)) as { action: string };
+      // Nothing comes any more: the window that is open stays so.
+      return answer.action === "wait" && ++waits > 0 ? { action: "end" } : answer;
+    },
+  });
+  await execution.result;
+  const head = await ledger.head();
+  assert.deepEqual([head?.status, head?.decided, head?.committed], ["running", 1, 1]);
+  const rows = (await Array.fromAsync(readRows(join(folder, "out")))).map((row) => JSON.parse(row));
+  assert.deepEqual(rows.map(({ key, count }) => [key, count]).sort(), [
+    ["a", 2],
+    ["b", 1],
+  ]);
+  const logged = lines.filter((line) => line.function !== undefined);
+  assert.ok(logged.every((line) => line.pipeline === "words"));
+  const [operate] = logged.filter((line) => line.function === "operate");
+  assert.deepEqual([operate?.epoch, operate?.attempt, operate?.stage, operate?.task], [1, 1, 0, 0]);
+  // A line has nothing that the invocation before it has left.
+  assert.ok(logged.filter((line) => line.function === "trigger").every((line) => line.epoch === undefined));
+  const metrics = lines.filter((line) => line._aws !== undefined);
+  const sum = (metric: string) => metrics.reduce((total, line) => total + Number(line[metric] ?? 0), 0);
+  assert.deepEqual([sum("RecordsIn"), sum("RowsOut"), sum("EpochsCommitted"), sum("Wakes")], [3, 2, 1, 1]);
+  assert.deepEqual(await functions.collect({}, context), { objects: 0, staged: 0, rows: 0 });
+});
+
+test("a task that runs out of time notes it, and the next attempt shall be smaller", async () => {
+  const hangs = (engine: Engine): Engine => ({
+    ...engine,
+    source: {
+      offsets: "bytes",
+      discover: (known) => engine.source.discover(known),
+      cut: (range, limit) => engine.source.cut(range, limit),
+      split: (range, bytes) => engine.source.split(range, bytes),
+      read: async function* () {
+        await new Promise((resolve) => setTimeout(resolve, 1000).unref());
+      },
+      close: async () => {},
+    },
+  });
+  const { functions, ledger } = await deploy({ engine: hangs });
+  await functions.trigger({ source: "epochflow" }, context);
+  const answer = await functions.plan({ execution: name(1) }, context);
+  assert.equal(answer.action, "work");
+  const short = { getRemainingTimeInMillis: () => 50 } as never;
+  const task = { epoch: 1, attempt: 1, stage: 0, task: 0 };
+  assert.deepEqual(await functions.operate(task, short), { outcome: "failed" });
+  const row = await ledger.epoch(1);
+  assert.deepEqual([row?.failure?.error.code, row?.failure?.shrink], ["task-timeout", true]);
+  const failure = { outcome: await functions.decide(task, context) } as never;
+  const aborted = await functions.abort({ epoch: 1, attempt: 1, failure }, context);
+  assert.deepEqual(aborted, { outcome: "aborted", waitSeconds: 1 });
+});
+
+test("a plan waits for whole seconds", async () => {
+  const early = (engine: Engine): Engine => ({ ...engine, policy: policyOf({ paceMs: 1500, intervalMs: 1500 }) });
+  const deployed = await deploy({ engine: early });
+  const { functions, ledger, folder } = deployed;
+  await functions.trigger({ source: "epochflow" }, context);
+  const waits: number[] = [];
+  const states = statesOf(deployed);
+  const plan = async (input: unknown) => {
+    const answer = (await states.Plan!(input)) as { action: string; seconds: number };
+    if (answer.action !== "wait") return answer;
+    waits.push(answer.seconds);
+    return { action: "end" };
+  };
+  const decided = async (input: unknown) => {
+    writeFileSync(join(folder, "in", "more"), "31000 more\n");
+    return await states.Decide!(input);
+  };
+  await interpret(name(1), { ...states, Plan: plan, Decide: decided }).result;
+  assert.equal((await ledger.head())?.decided, 1);
+  assert.deepEqual([waits.length, waits.every(Number.isInteger)], [1, true]);
+});
+
+test("trigger fails if it can start nothing, and succeeds when it can", async () => {
+  let isDown = true;
+  const start: Executions["start"] = async () => {
+    if (isDown) throw new Error("down");
+    return "started";
+  };
+  const { functions, ledger } = await deploy({ executions: { start, describe: async () => "missing" } });
+  const event = { eventSource: "aws:kafka" as const };
+  await assert.rejects(functions.trigger(event, context), /down/);
+  isDown = false;
+  assert.deepEqual(await functions.trigger(event, context), { outcomes: ["started"] });
+  assert.equal((await ledger.wake()).run, 1);
+});
+
+test("the event of an ended execution takes the lease from it, though it still seems to run", async () => {
+  const { functions, ledger, started } = await deploy({ executions: { describe: async () => "running" } });
+  await functions.trigger({ source: "epochflow" }, context);
+  const ended = (of: string) => ({ source: "aws.states" as const, detail: { name: of, status: "TIMED_OUT" } });
+  const queued = (...names: string[]) => ({
+    Records: names.map((of) => ({ eventSource: "aws:sqs" as const, body: JSON.stringify(ended(of)) })),
+  });
+  const answer = await functions.trigger(queued(name(1), "of-another-machine", name(1)), context);
+  assert.deepEqual(answer, { outcomes: ["started", "foreign", "running"] });
+  assert.deepEqual(started, [name(1), name(2)]);
+  assert.equal((await ledger.wake()).owner, 2);
+});

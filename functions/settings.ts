@@ -1,0 +1,77 @@
+import type { Policy } from "../shared/epoch/policy.ts";
+import { InfrastructureError, UsageError } from "../shared/errors.ts";
+import { checkOptions } from "../shared/options.ts";
+
+/** Environment variables of the functions, all of which the construct sets. */
+export const variables = {
+  table: "EPOCHFLOW_TABLE",
+  bucket: "EPOCHFLOW_BUCKET",
+  parameters: "EPOCHFLOW_PARAMETERS",
+  policy: "EPOCHFLOW_POLICY",
+  /** Of `trigger` alone. */
+  stateMachine: "EPOCHFLOW_STATE_MACHINE_ARN",
+} as const;
+
+const knobs = ["intervalMs", "paceMs", "parallelism", "attempts", "records", "eventBudget"] as const;
+
+/** What a deployment may choose of `Plan`'s knobs. */
+export type PolicySettings = Partial<Pick<Policy, (typeof knobs)[number]>>;
+
+export interface Settings {
+  readonly table: string;
+  readonly bucket: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly policy: Policy;
+  /** @throws InfrastructureError `missing-setting` in a function that starts no executions */
+  stateMachineArn(): string;
+}
+
+/** @throws InfrastructureError `missing-setting` */
+export function settingsOf(environment: NodeJS.ProcessEnv): Settings {
+  const needed = (name: string) => {
+    const value = environment[name];
+    if (value) return value;
+    throw new InfrastructureError("missing-setting", `The environment variable ${name} is not set`, {
+      wayOut: "StreamPipeline sets it: deploy the stack again.",
+    });
+  };
+  return {
+    table: needed(variables.table),
+    bucket: needed(variables.bucket),
+    parameters: JSON.parse(environment[variables.parameters] ?? "{}"),
+    policy: policyOf(JSON.parse(environment[variables.policy] ?? "{}")),
+    stateMachineArn: () => needed(variables.stateMachine),
+  };
+}
+
+/**
+ * The knobs of a pipeline on Lambda: an input without end, epochs of ten seconds.
+ *
+ * @throws UsageError for one that is unknown or not a positive integer
+ */
+export function policyOf(given: PolicySettings): Policy {
+  checkOptions("the policy", given, knobs);
+  for (const knob of knobs) checkKnob(knob, given[knob]);
+  const intervalMs = given.intervalMs ?? 10_000;
+  return {
+    bounded: false,
+    hold: false,
+    intervalMs,
+    paceMs: intervalMs,
+    adaptive: true,
+    records: null,
+    parallelism: 8,
+    attempts: 3,
+    backOffMs: 1000,
+    eventBudget: 20_000,
+    ...given,
+    draining: () => false,
+  };
+}
+
+function checkKnob(knob: string, value: unknown): void {
+  const least = knob === "paceMs" ? 0 : 1;
+  if (value === undefined || (knob === "records" && value === null)) return;
+  if (Number.isSafeInteger(value) && Number(value) >= least) return;
+  throw new UsageError("invalid-option", `${knob} is ${String(value)}, but must be an integer of at least ${least}`);
+}

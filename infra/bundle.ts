@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, extname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type NodejsFunctionProps, OutputFormat } from "aws-cdk-lib/aws-lambda-nodejs";
+import type { Construct } from "constructs";
+import type { functionsOf } from "../functions/index.ts";
+import { UsageError } from "../shared/errors.ts";
+
+export type FunctionName = keyof ReturnType<typeof functionsOf>;
+
+export const functionNames: readonly FunctionName[] = [
+  "trigger",
+  "plan",
+  "operate",
+  "decide",
+  "commit",
+  "abort",
+  "collect",
+];
+
+const extension = extname(import.meta.url);
+const runsFromSources = extension === ".ts";
+const functionsModule = fileURLToPath(new URL(`../functions/index${extension}`, import.meta.url));
+const lockFiles = ["package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock"];
+
+/**
+ * How the one file is made that all functions of a pipeline share: its entry is a stub, which gives the pipeline to the handlers. The AWS SDK is in it, so that what
+ * runs is what was tested.
+ *
+ * @throws UsageError `no-lock-file`
+ */
+export function bundleOf(scope: Construct, entry: string): NodejsFunctionProps {
+  const depsLockFilePath = lockFileOf(resolve(entry));
+  return {
+    entry: writeStub(dirname(depsLockFilePath), scope.node.addr, resolve(entry)),
+    depsLockFilePath,
+    bundling: {
+      format: OutputFormat.ESM,
+      mainFields: ["module", "main"],
+      minify: true,
+      keepNames: true,
+      externalModules: [],
+      // Packages that are no ES modules call it.
+      banner: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+      esbuildArgs: { "--conditions": runsFromSources ? "epochflow-source,module" : "module" },
+    },
+  };
+}
+
+/** Among what the project's tools keep, since esbuild wants an entry within the project. */
+function writeStub(project: string, name: string, entry: string): string {
+  const folder = join(project, "node_modules", ".cache", "epochflow");
+  const file = join(folder, `${name}.ts`);
+  mkdirSync(folder, { recursive: true });
+  const lines = [
+    `import { functionsOf } from ${JSON.stringify(functionsModule)};`,
+    `import pipeline from ${JSON.stringify(entry)};`,
+    `export const { ${functionNames.join(", ")} } = functionsOf(pipeline, import.meta.url);`,
+  ];
+  writeFileSync(file, lines.join("\n"));
+  return file;
+}
+
+/** The nearest one above the pipeline: the project is where it lies. */
+function lockFileOf(entry: string): string {
+  for (let folder = dirname(entry); ; folder = dirname(folder)) {
+    const found = lockFiles.map((name) => join(folder, name)).find((file) => existsSync(file));
+    if (found) return found;
+    if (dirname(folder) !== folder) continue;
+    throw new UsageError("no-lock-file", `No lock file lies above ${entry}`, {
+      wayOut: `Install the project's packages with npm, pnpm, yarn or bun: ${lockFiles.join(", ")}.`,
+    });
+  }
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import { DefinitionBody, LogLevel, StateMachine } from "aws-cdk-lib/aws-stepfunctions";
+import type { Construct } from "constructs";
+import { acknowledge, acknowledgeWildcards } from "./acknowledged.ts";
+import type { PipelineFunctions } from "./functions.ts";
+
+const definition = new URL("../statemachines/checkpoint.asl.json", import.meta.url);
+
+/** The state machine of the one definition, with functions in its placeholders. */
+export function coordinator(
+  scope: Construct,
+  name: string,
+  functions: PipelineFunctions,
+  logRetention: RetentionDays,
+): StateMachine {
+  const { plan, operate, decide, commit, abort, trigger } = functions;
+  const role = new Role(scope, "CoordinatorRole", { assumedBy: new ServicePrincipal("states.amazonaws.com") });
+  role.addToPolicy(
+    new PolicyStatement({
+      actions: ["lambda:InvokeFunction"],
+      resources: [plan, operate, decide, commit, abort, trigger].map(({ functionArn }) => functionArn),
+    }),
+  );
+  acknowledgeWildcards(role, ["*"], "X-Ray and the delivery of logs know no resources.");
+  const machine = new StateMachine(scope, "Coordinator", {
+    stateMachineName: name,
+    role,
+    definitionBody: DefinitionBody.fromString(readFileSync(definition, "utf8")),
+    definitionSubstitutions: {
+      PlanFunction: plan.functionArn,
+      OperateFunction: operate.functionArn,
+      DecideFunction: decide.functionArn,
+      CommitFunction: commit.functionArn,
+      AbortFunction: abort.functionArn,
+      TriggerFunction: trigger.functionArn,
+    },
+    tracingEnabled: true,
+    logs: {
+      destination: new LogGroup(scope, "CoordinatorLogs", { retention: logRetention }),
+      level: LogLevel.ERROR,
+      includeExecutionData: false,
+    },
+  });
+  acknowledge(machine, "AwsSolutions-SF1");
+  return machine;
+}
