@@ -6,7 +6,7 @@ import { decide } from "../shared/epoch/decide.ts";
 import type { Engine } from "../shared/epoch/engine.ts";
 import { runOf } from "../shared/epoch/names.ts";
 import type { OperateOutcome } from "../shared/epoch/operate.ts";
-import { plan, type TaskName } from "../shared/epoch/plan.ts";
+import { type PlanAnswer, plan, type TaskName } from "../shared/epoch/plan.ts";
 import { startOwner } from "../shared/epoch/wake.ts";
 import type { EpochId } from "../shared/ports/ledger.ts";
 
@@ -17,13 +17,16 @@ const definition = JSON.parse(readFileSync(new URL("../statemachines/checkpoint.
 const waitTimeOverrides = { "Plan failed": 100, "Commit failed": 200, "Abort failed": 200 };
 const retryIntervalOverrides = { Operate: 50, Abort: 50, "Start owner": 50 };
 
+/** How long a wait goes on after Ctrl-C at most. */
+const mostInattentiveMs = 100;
+
 /** The functions that the state machine calls, by the names of its states. */
 export type Handlers = Readonly<Record<string, (input: never) => Promise<unknown>>>;
 
 export function handlersOf(engine: Engine, operate: (name: TaskName) => Promise<OperateOutcome>): Handlers {
   return {
     Plan: async ({ execution }: { execution: string }) =>
-      await plan(engine, { run: runOf(engine.topology.name, engine.uid, execution) ?? 0 }),
+      await waited(engine, await plan(engine, { run: runOf(engine.topology.name, engine.uid, execution) ?? 0 })),
     Operate: async (name: TaskName) => ({ outcome: await operate(name) }),
     Decide: async (id: EpochId) => ({ outcome: await decide(engine, id) }),
     Commit: async (input: { epoch: number; sink: string }) => ({ outcome: await commit(engine, input) }),
@@ -31,6 +34,15 @@ export function handlersOf(engine: Engine, operate: (name: TaskName) => Promise<
     Abort: async (input: AbortInput) => await abort(engine, input),
     "Start owner": async ({ start }: { start: string }) => await startOwner(engine, start),
   };
+}
+
+/** The state machine waits for whole seconds, whatever comes. Here a person is looking on: fractions count, and so does Ctrl-C. */
+async function waited({ clock, policy }: Engine, answer: PlanAnswer): Promise<PlanAnswer> {
+  if (answer.action !== "wait") return answer;
+  const until = clock.now() + answer.seconds * 1000;
+  for (let left = until - clock.now(); left > 0 && !policy.draining(); left = until - clock.now())
+    await clock.sleep(Math.min(left, mostInattentiveMs));
+  return { action: "again" };
 }
 
 /** Interprets the state machine under an execution's name. */

@@ -130,7 +130,12 @@ class Session {
     this.options = options;
     this.composed = composed;
     this.executions = executions;
-    this.watchdog = new Watchdog(options.attempts ?? 3, patienceOf(options, composed.topology), options.onMessage);
+    this.watchdog = new Watchdog(
+      options.attempts ?? 3,
+      patienceOf(options, composed.topology),
+      composed.policy.draining,
+      options.onMessage,
+    );
     this.tracker = new Tracker(composed, options.onProgress);
     const watched = {
       ...composed,
@@ -268,12 +273,12 @@ class Session {
     const outcome =
       head?.status === "stopped"
         ? "stopped"
-        : watchdog.error
-          ? "failed"
-          : head?.status === "paused"
-            ? "paused"
-            : options.signal?.aborted
-              ? "interrupted"
+        : options.signal?.aborted && head?.status === "running"
+          ? "interrupted"
+          : watchdog.error
+            ? "failed"
+            : head?.status === "paused"
+              ? "paused"
               : otherwise;
     const { late, skipped, deadLettered, ...progress } = tracker.progress;
     return {

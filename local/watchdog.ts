@@ -28,10 +28,20 @@ export class Watchdog {
   private lastTold = { message: "", at: 0 };
   private readonly attempts: number;
   private readonly patienceMs: number;
+  private readonly draining: () => boolean;
   private readonly tell: ((message: Message) => void) | undefined;
 
-  /** @param patienceMs how long infrastructure may fail, at least `attempts` times */
-  constructor(attempts: number, patienceMs: number, tell: ((message: Message) => void) | undefined) {
+  /**
+   * @param patienceMs how long infrastructure may fail, at least `attempts` times
+   * @param draining the run is to end: what fails then is left to the next
+   */
+  constructor(
+    attempts: number,
+    patienceMs: number,
+    draining: () => boolean,
+    tell: ((message: Message) => void) | undefined,
+  ) {
+    this.draining = draining;
     this.attempts = attempts;
     this.patienceMs = patienceMs;
     this.tell = tell;
@@ -70,7 +80,8 @@ export class Watchdog {
     const row = this.inARow.get(what) ?? { count: 0, since: now };
     row.count++;
     this.inARow.set(what, row);
-    if (row.count >= this.attempts && now - row.since >= this.patienceMs) return this.end(error);
+    const isOver = row.count >= this.attempts && now - row.since >= this.patienceMs;
+    if (isOver || this.draining()) return this.end(error);
     this.warn(`${what} failed, trying again`, error);
     if (row.count < this.attempts) return;
     const backOffMs = Math.min(longestBackOffMs, 100 * 2 ** Math.min(10, row.count));

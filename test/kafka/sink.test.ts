@@ -35,11 +35,7 @@ for (const version of kafkaVersions)
 
     before(async () => {
       // Transactions that take too long are looked for every 500 ms.
-      const settings = {
-        "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500,
-        // On a busy machine the broker would take itself for dead.
-        "broker.session.timeout.ms": 10_000,
-      };
+      const settings = { "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500 };
       kafka = await startProxiedKafka({ version, settings });
       oracle = await startOracle(kafka.broker.bootstrap, { version });
       client = createKafkaClient({ brokers: [kafka.broker.bootstrap], clientId: "test" });
@@ -223,7 +219,12 @@ for (const version of kafkaVersions)
       for (let epoch = 1; epoch <= 12; epoch++) {
         await lane.decide(epoch);
         if (epoch === 4) restarted = kafka.broker.restart();
-        await process.commit(epoch);
+        // It waits for most of a minute; on a busy machine the broker may take longer. Then the state machine tries again.
+        await process.commit(epoch).catch(async (error) => {
+          assert.equal(error.kind, "infrastructure");
+          await restarted;
+          await process.commit(epoch);
+        });
         lane.settle(epoch);
         epochs.push(epoch);
       }
@@ -231,7 +232,7 @@ for (const version of kafkaVersions)
       assert.deepEqual(await seen(topic), once(...epochs));
     });
 
-    test("a topic that goes is waited for; one that was made anew is not taken for it", async (context) => {
+    test("a topic that goes is waited for; one that is made anew goes on where it ended", async (context) => {
       const topic = await newTopic();
       const lane = await begun({ topic, folder: folderOf(context) });
       await lane.decide(2);
@@ -240,13 +241,11 @@ for (const version of kafkaVersions)
       await assert.rejects(lane.process().commit(2), { kind: "infrastructure" });
       await oracle.createTopic(topic, 2);
       await until("the topic is known", async () => (await client.topics([topic])).length > 0);
-      await assert.rejects(lane.process().commit(2), { code: "kafka-unknown-marker" });
-      lane.change(2, { status: "abandoned" });
-      assert.equal(await lane.process().abandon(2), "lost");
-      lane.settle(2, "abandoned");
+      await lane.process().commit(2);
+      lane.settle(2);
       await lane.decide(3);
       await lane.process().commit(3);
-      assert.deepEqual(await seen(topic), once(3));
+      assert.deepEqual(await seen(topic), once(2, 3));
     });
 
     test("a limit that was lowered is waited for, and holds no reader up", async (context) => {

@@ -25,6 +25,7 @@ interface FakeProducer {
   sequences: Map<string, number>;
 }
 interface FakeTopic {
+  readonly id: string;
   readonly configuration: Record<string, string>;
   partitions: number;
 }
@@ -52,9 +53,14 @@ export class FakeKafka {
   mostInFlight = 0;
   produceCalls = 0;
   #inFlight = 0;
+  #ids = 0;
 
   createTopic(topic: string, partitions = 3, configuration: Record<string, string> = {}): void {
-    this.topics.set(topic, { partitions, configuration: { "max.message.bytes": "1048588", ...configuration } });
+    this.topics.set(topic, {
+      id: `id-${this.#ids++}`,
+      partitions,
+      configuration: { "max.message.bytes": "1048588", ...configuration },
+    });
   }
 
   /** A topic's offsets of groups go with it. */
@@ -128,9 +134,9 @@ export class FakeKafka {
   #describe(names: readonly string[] | null) {
     return [...this.topics]
       .filter(([topic]) => names?.includes(topic) !== false)
-      .map(([topic, { partitions }]) => ({
+      .map(([topic, { id, partitions }]) => ({
         topic,
-        id: topic,
+        id,
         internal: topic.startsWith("__"),
         partitions: Array.from({ length: partitions }, (_, partition) => ({ partition, leader: 1, leaderEpoch: 0 })),
       }));

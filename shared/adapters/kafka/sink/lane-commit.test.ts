@@ -372,6 +372,48 @@ suite("a warm producer", () => {
   });
 });
 
+suite("a topic that was made anew", () => {
+  const anew = async (world: LaneWorld) => {
+    // Markers of a transaction come a little later.
+    for (let turns = 0; turns < 5; turns++) await turn();
+    world.kafka.deleteTopic("out");
+    world.kafka.createTopic("out", 2);
+  };
+  test("takes what was staged for the one before", async () => {
+    for (const isCommitted of [false, true]) {
+      const world = await twoEpochs();
+      if (isCommitted) await world.process().commit(2);
+      await anew(world);
+      await world.process().commit(2);
+      assert.deepEqual(world.seen(), once(2));
+      await world.process().commit(2);
+      assert.deepEqual(world.seen(), once(2));
+    }
+  });
+  test("takes the first epoch that was staged for it", async () => {
+    const world = await twoEpochs();
+    await world.process().commit(2);
+    world.settle(2);
+    await anew(world);
+    await world.decide(3);
+    await world.process().commit(3);
+    await world.process().commit(3);
+    assert.deepEqual(world.seen(), once(3));
+  });
+  test("and whose marker somebody deleted is a loss", async () => {
+    const world = await twoEpochs();
+    await anew(world);
+    await world.process().commit(2);
+    world.settle(2);
+    await world.decide(3);
+    await world.process().commit(3);
+    world.settle(3);
+    await world.decide(4);
+    world.kafka.setOffset(group, "out", undefined);
+    await assert.rejects(world.process().commit(4), { code: "kafka-unknown-marker" });
+  });
+});
+
 suite("an epoch that was given up", () => {
   const abandoned = async () => {
     const world = await twoEpochs();
@@ -431,15 +473,14 @@ suite("an epoch that was given up", () => {
   });
   test("lets the lane go on where the marker was lost", async () => {
     const world = await twoEpochs();
-    world.kafka.deleteTopic("out");
-    world.kafka.createTopic("out", 2);
+    world.kafka.setOffset(group, "out", undefined);
     await assert.rejects(world.process().commit(2), { code: "kafka-unknown-marker" });
     world.change(2, { status: "abandoned" });
     assert.equal(await world.process().abandon(2), "lost");
     world.settle(2, "abandoned");
     await world.decide(3);
     await world.process().commit(3);
-    assert.deepEqual(world.seen(), once(3));
+    assert.deepEqual(world.seen(), once(1, 3));
   });
   test("leaves no marker above one that still waits", async () => {
     const world = await twoEpochs();

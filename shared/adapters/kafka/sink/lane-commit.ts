@@ -115,7 +115,8 @@ export class LaneCommit {
     // From here on no other producer of the lane can write, and what they have begun is over: only now is there anything to rely on.
     if (!(await isWanted(context))) return undefined;
     const marker = await client.groupOffset(id, markerTopic);
-    const question = { place: context, group: id, topic: markerTopic, unit, marker, ledger, clock, limits };
+    const topicId = async () => (await client.topics([markerTopic]))[0]?.id;
+    const question = { place: context, group: id, topic: markerTopic, unit, marker, ledger, clock, limits, topicId };
     const verdict = await judgeMarker(question);
     if (verdict instanceof LossError) throw verdict;
     return verdict === "committed" ? undefined : new LaneProducer(client, clock, identity);

@@ -30,6 +30,8 @@ export interface MarkerQuestion {
   readonly ledger: CommitLedger;
   readonly clock: Clock;
   readonly limits: (sink: string) => Promise<MarkerLimits>;
+  /** Id that the marker's topic has now; undefined: there is none. */
+  readonly topicId: () => Promise<string | undefined>;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function judgeMarker(question: MarkerQuestion): Promise<"committed"
     await recover(marker, candidate, ledger);
     return "expected";
   }
-  if (!marker && (await mayBeAbsent(question, before))) return "expected";
+  if (!marker && ((await mayBeAbsent(question, before)) || (await isAnew(question)))) return "expected";
   const found = marker ? `${marker.offset}${marker.offset === place.epoch ? " of another decision" : ""}` : "absent";
   return unknownMarker(place, group, topic, found, [...candidates.keys()].join(" or ") || "absent");
 }
@@ -82,6 +84,20 @@ async function possibleMarkers(previous: number | null, ledger: CommitLedger) {
 
 function previousOf(epoch: number, { previous = null }: Partial<LaneUnit>): number | null {
   return previous !== null && previous < epoch ? previous : null;
+}
+
+/**
+ * The topic was made anew, and the marker went with the old one. So did the rows of the epoch, if they were there at all: in the new one there is no epoch of the lane, or
+ * its marker would be there, too.
+ */
+async function isAnew({ place, unit, ledger, limits, clock, topicId }: MarkerQuestion): Promise<boolean> {
+  const { id } = unit.marker;
+  if (id === null || unit.previous === null) return false;
+  const decidedAt = await ledger.decidedAt(place.epoch);
+  if (decidedAt === undefined || clock.now() - decidedAt > (await limits(place.sink)).mostAgeMs) return false;
+  const before = (await ledger.unit(unit.previous))?.unit as Partial<LaneUnit> | undefined;
+  const idBefore = before?.marker?.id ?? id;
+  return idBefore !== id || (await topicId()) !== id;
 }
 
 /** The first epoch of a lane, or the first after so long that its marker has expired; but not so late that its own may have. */

@@ -49,6 +49,7 @@ export function createKafkaSink<T>(
 
 class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
   readonly #settings: KafkaSinkSettings<T>;
+  readonly #client: KafkaClient;
   readonly #objects: ObjectStore;
   /** The topic of all rows, where it is fixed. */
   readonly #topic: string | undefined;
@@ -60,6 +61,7 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
     const { clock, transactionTimeoutMs = defaultTransactionTimeoutMs } = ports;
     const { markerTopic, topic } = settings;
     this.#settings = settings;
+    this.#client = client;
     this.#objects = objects;
     this.#topic = typeof topic === "string" ? topic : undefined;
     this.#topics = new TargetTopics(client, clock, this.#topic === undefined ? null : [this.#topic, markerTopic]);
@@ -81,7 +83,10 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
 
   async preCommit(transaction: Transaction<T>): Promise<PreparedOutput | undefined> {
     if (!(transaction instanceof StagedRows)) throw new TypeError("the transaction is not one of this sink");
-    return await stage(this.#objects, transaction.context, transaction.finish(), this.#settings.lanes);
+    const { markerTopic: topic, lanes } = this.#settings;
+    // Asked each time: an id that is out of date would make the topic look as if it had been made anew since.
+    const id = this.#topic === topic ? ((await this.#client.topics([topic]))[0]?.id ?? null) : null;
+    return await stage(this.#objects, transaction.context, transaction.finish(), lanes, { topic, id });
   }
 
   units(prepared: readonly PreparedTask<PreparedOutput>[], decision: UnitDecision): CommitUnit<LaneUnit>[] {
@@ -89,11 +94,12 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
   }
 
   async commit(context: CommitContext<LaneUnit>): Promise<void> {
-    checkUnit(context, context.key, context.unit, this.#topic);
+    this.#check(context);
     await this.#lanes.commit(context);
   }
 
   async abandon(context: CommitContext<LaneUnit>): Promise<"committed" | "lost" | "unknown"> {
+    this.#check(context);
     return await this.#lanes.abandon(context);
   }
 
@@ -101,6 +107,10 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
   async abort(): Promise<void> {}
 
   async close(): Promise<void> {}
+
+  #check(context: CommitContext<LaneUnit>): void {
+    checkUnit(context, context.key, context.unit, this.#topic, this.#settings.markerTopic);
+  }
 
   async #loadTopics(sink: string): Promise<void> {
     const { markerTopic } = this.#settings;

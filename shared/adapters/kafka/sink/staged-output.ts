@@ -21,8 +21,12 @@ export type StagedRange = {
   readonly topics: readonly StagedTopic[];
 };
 
+/** Where the lane's marker is. `id`: of the topic when the rows were staged, if they are for that topic alone; else null. */
+export type MarkerPlace = { readonly topic: string; readonly id: string | null };
+
 /** What a task has pre-committed, as the ledger holds it. */
 export type PreparedOutput = {
+  readonly marker: MarkerPlace;
   readonly lanes: readonly { readonly lane: number; readonly range: StagedRange }[];
 };
 
@@ -45,6 +49,7 @@ export async function stage(
   context: SinkContext,
   outputs: readonly TopicOutput[],
   laneCount: number,
+  marker: MarkerPlace,
 ): Promise<PreparedOutput | undefined> {
   const object = objectKey({ ...context, nonce: `${context.nonce}.${context.sink}` }, "staged");
   const chunks: Buffer[] = [];
@@ -69,7 +74,7 @@ export async function stage(
   }
   if (chunks.length === 0) return undefined;
   await objects.put(object, chunks, { durable: true });
-  return { lanes };
+  return { marker, lanes };
 }
 
 /** Reads a lane's part of an object. @throws LossError if it is not there, or not what it was */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../ports/clock.ts";
-import type { KafkaClient } from "../client.ts";
+import type { KafkaClient, TopicMetadata } from "../client.ts";
 import { batchHeaderBytes } from "../record-batch/encode.ts";
 
 /** What a record must know of its topic before it is staged, since at the commit it is too late to refuse it. */
@@ -61,7 +61,7 @@ export class TargetTopics {
     this.#freshUntil = this.#clock.now() + freshMs;
   }
 
-  async #describe({ topic, partitions }: { topic: string; partitions: readonly unknown[] }): Promise<TargetTopic> {
+  async #describe({ topic, partitions }: TopicMetadata): Promise<TargetTopic> {
     const settings = await this.#client.topicConfiguration(topic, names);
     const limit = (name: string) => Number(settings[name] ?? Number.POSITIVE_INFINITY);
     return {

@@ -27,6 +27,21 @@ export function topicGone(partition: string, topic: string, position: number): L
   );
 }
 
+export function topicUnnamed(topic: string): LossError {
+  return new LossError("kafka-topic-unnamed", `The source has read the topic ${topic}, and does not name it any more`, {
+    wayOut: `Name it again and run \`epochflow resume\`; or, to leave the rest of it unread, ${startAnew}, or give the changed pipeline another name.`,
+    place: { partition: topic },
+  });
+}
+
+/** @throws UsageError for a name that no topic can have */
+export function checkTopicName(topic: string): void {
+  if (/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}$/.test(topic)) return;
+  throw new UsageError("kafka-topic-name", `${JSON.stringify(topic.slice(0, 300))} cannot be the name of a topic`, {
+    wayOut: "Names are up to 249 letters, digits, dots, underscores and hyphens.",
+  });
+}
+
 export function topicMadeAnew(partition: string, ids: { known: string; now: string }, position: number): LossError {
   return new LossError(
     "kafka-topic-replaced",

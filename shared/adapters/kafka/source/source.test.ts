@@ -96,7 +96,9 @@ suite("which partitions", () => {
     fixture.topics.create("t", 2);
     const [first, second] = await fixture.open().discover([]);
     fixture.topics.create("u");
-    assert.equal((await fixture.open({ topics: ["u"] }).discover([known(first!, 0)])).length, 3);
+    for (const topics of [["u"], /u/])
+      await rejects(fixture.open({ topics }).discover([known(first!, 0)]), loss, "kafka-topic-unnamed", /topic t,/);
+    assert.throws(() => fixture.open({ topics: ["a b"] }), { kind: "usage", code: "kafka-topic-name" });
     fixture.topics.create("t", 1);
     await rejects(fixture.open().discover([known(first!, 0)]), loss, "kafka-topic-replaced", /t\/0 .*made anew/);
     fixture.topics.delete("t");
