@@ -96,7 +96,7 @@ function counts(progress: Progress): string[] {
     formatCounted(progress.records, "record"),
     formatBytes(progress.bytes),
     `lag ${formatOffsets(progress.end - progress.position, progress.offsets)}`,
-    `${formatCount(progress.epochs)} epochs`,
+    formatCounted(progress.epochs, "epoch"),
     `watermark ${formatInstant(progress.watermark)}`,
   ];
 }

@@ -13,9 +13,14 @@ const folder = mkdtempSync(join(tmpdir(), "epochflow-package-"));
 const app = join(folder, "app");
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The Node that runs this test comes first, and nothing that `npm test` itself set may reach the other project. */
+/**
+ * The Node that runs this test comes first, and nothing that `npm test` itself set may reach the other project; but what the machine says of its network may, such
+ * as the certificates it trusts.
+ */
 const environment = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_)/i.test(name))),
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_(?!EXTRA_CA_CERTS|USE_))/i.test(name)),
+  ),
   PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
 };
 
