@@ -1,7 +1,7 @@
 import type { WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
 import type { Progress } from "../local/options.ts";
-import { formatBytes, formatClock, formatCount, formatCounted, formatInstant, formatOffsets } from "./format.ts";
+import { formatBytes, formatClock, formatCounted, formatInstant, formatOffsets } from "./format.ts";
 import { say, style } from "./report.ts";
 
 /** What a run shows while it is at work. */
