@@ -210,7 +210,7 @@ for (const version of kafkaVersions)
       assert.deepEqual(await seen(topic), once(...epochs));
     });
 
-    test("a broker that restarts under way is waited for", async (context) => {
+    test("a broker that is down is waited for", async (context) => {
       const topic = await newTopic();
       const lane = realLane({ topic, folder: folderOf(context) }, client);
       const process = lane.process();
@@ -218,7 +218,12 @@ for (const version of kafkaVersions)
       let restarted: Promise<void> | undefined;
       for (let epoch = 1; epoch <= 12; epoch++) {
         await lane.decide(epoch);
-        if (epoch === 4) restarted = kafka.broker.restart();
+        if (epoch === 4) {
+          // Not in the middle of a transaction: 4.4.0 might leave that open for ever (KAFKA-20734).
+          await oracle.settled(topic);
+          await kafka.broker.kill();
+          restarted = kafka.broker.restart();
+        }
         // It waits for most of a minute; on a busy machine the broker may take longer. Then the state machine tries again.
         await process.commit(epoch).catch(async (error) => {
           assert.equal(error.kind, "infrastructure");

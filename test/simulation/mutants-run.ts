@@ -10,7 +10,7 @@ import { runMutant } from "./run-mutant.ts";
 const { values } = parseArgs({
   options: {
     only: { type: "string", default: "" },
-    seeds: { type: "string", default: "1000" },
+    seeds: { type: "string", default: "5000" },
     jobs: { type: "string", default: "2" },
   },
 });
