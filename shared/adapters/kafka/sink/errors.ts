@@ -117,6 +117,8 @@ export const isWorthAnotherTry = (error: unknown): boolean =>
 const waysOut: Readonly<Record<string, string>> = {
   UNKNOWN_TOPIC_OR_PARTITION: "Create the topic with as many partitions as it had; then this goes on by itself.",
   MESSAGE_TOO_LARGE: "Raise `max.message.bytes` of the topic to what it was; then this goes on by itself.",
+  UNSTABLE_OFFSET_COMMIT:
+    "It passes when the transaction of the group is over. If that takes longer than a minute, a broker has lost its end: `kafka-transactions.sh find-hanging` finds it, `abort` ends it; then this goes on by itself.",
   INVALID_TIMESTAMP:
     "Raise `message.timestamp.after.max.ms` or `message.timestamp.before.max.ms` of the topic; then this goes on by itself.",
 };
