@@ -1,7 +1,9 @@
 import { join } from "node:path";
+import { type Connectors, connect } from "../composition/connect.ts";
 import { type ComposedEngine, composeEngine, type EngineParts } from "../composition/engine.ts";
 import { FileSystemObjectStore } from "../shared/adapters/filesystem/object-store.ts";
 import { SqliteLedger } from "../shared/adapters/sqlite/ledger.ts";
+import type { Topology } from "../shared/pipeline/topology.ts";
 import type { Ledger } from "../shared/ports/ledger.ts";
 
 /** Where a pipeline's state lies on this machine. */
@@ -10,6 +12,10 @@ export const statePaths = (state: string) => ({
   lease: join(state, "lease.db"),
   objects: join(state, "objects"),
 });
+
+/** What a pipeline reads and writes, to be looked at: its ends are where they are now. */
+export const connectLocally = (topology: Topology, state: string): Promise<Connectors> =>
+  connect(topology, { objects: new FileSystemObjectStore(statePaths(state).objects), bounded: true });
 
 export const openLedger = (state: string): Ledger => new SqliteLedger(statePaths(state).ledger);
 

@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { connect } from "../composition/connect.ts";
-import { FileSystemObjectStore } from "../shared/adapters/filesystem/object-store.ts";
 import type { Decision } from "../shared/epoch/epoch.ts";
+import { decidedIn } from "../shared/epoch/epoch.ts";
 import { bind } from "../shared/pipeline/bind.ts";
 import type { Source } from "../shared/ports/source.ts";
-import { openLedger, statePaths } from "./compose.ts";
+import { connectLocally, openLedger, statePaths } from "./compose.ts";
 import { loadPipeline } from "./load.ts";
 
 export interface PartitionLag {
@@ -35,8 +34,7 @@ export async function lagOf(
   const loaded = await loadPipeline(module);
   const topology = bind(loaded.topology, options.parameters ?? {});
   const state = options.state ?? join(".epochflow", topology.name);
-  const objects = new FileSystemObjectStore(statePaths(state).objects);
-  const { source, close } = await connect(topology, { objects, bounded: true });
+  const { source, close } = await connectLocally(topology, state);
   try {
     const decision = await lastDecision(state);
     const known = new Map((decision?.partitions ?? []).map((one) => [one.id, one]));
@@ -57,8 +55,7 @@ async function lastDecision(state: string): Promise<Decision | undefined> {
   if (!existsSync(statePaths(state).ledger)) return undefined;
   const ledger = openLedger(state);
   try {
-    const row = await ledger.epoch((await ledger.head())?.decided ?? 0);
-    return row?.status === "decided" ? row.decision : undefined;
+    return decidedIn(await ledger.epoch((await ledger.head())?.decided ?? 0));
   } finally {
     await ledger.close();
   }

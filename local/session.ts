@@ -3,6 +3,7 @@ import { systemClock } from "../shared/adapters/system/clock.ts";
 import { systemRandom } from "../shared/adapters/system/random.ts";
 import { collect } from "../shared/epoch/collect.ts";
 import type { Engine } from "../shared/epoch/engine.ts";
+import { decidedIn } from "../shared/epoch/epoch.ts";
 import { type OperateOutcome, operate } from "../shared/epoch/operate.ts";
 import type { TaskName } from "../shared/epoch/plan.ts";
 import type { Policy } from "../shared/epoch/policy.ts";
@@ -184,8 +185,7 @@ class Session {
   private async hasMore(decided: number): Promise<boolean> {
     const { ledger, source } = this.engine;
     try {
-      const row = await ledger.epoch(decided);
-      const known = row?.status === "decided" ? row.decision.partitions : [];
+      const known = decidedIn(await ledger.epoch(decided))?.partitions ?? [];
       const positions = new Map(known.map(({ id, position }) => [id, position]));
       return (await source.discover(known)).some(({ id, start, high }) => high > (positions.get(id) ?? start));
     } catch {

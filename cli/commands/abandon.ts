@@ -1,6 +1,4 @@
-import { connect } from "../../composition/connect.ts";
-import { statePaths } from "../../local/compose.ts";
-import { FileSystemObjectStore } from "../../shared/adapters/filesystem/object-store.ts";
+import { connectLocally } from "../../local/compose.ts";
 import { abandonSink } from "../../shared/epoch/abandon.ts";
 import { UsageError } from "../../shared/errors.ts";
 import { didYouMean } from "../../shared/options.ts";
@@ -49,8 +47,7 @@ async function abandon({ ledger, head, topology, folder }: OpenState, { sink, ep
       wayOut:
         "Name the pipeline's module, with --set for its parameters. If the sink's service is gone for good: --unasked.",
     });
-  const objects = new FileSystemObjectStore(statePaths(folder).objects);
-  const connectors = await connect(bind(topology, set ?? {}), { objects, bounded: true });
+  const connectors = await connectLocally(bind(topology, set ?? {}), folder);
   try {
     return await abandonSink({ ...owner, target: connectors.sink(sink) }, epoch, sink);
   } finally {

@@ -1,6 +1,7 @@
 import type { Ledger } from "../ports/ledger.ts";
 import type { CommitContext } from "../ports/sink.ts";
 import type { Unit } from "./epoch.ts";
+import { decidedIn } from "./epoch.ts";
 
 /** A unit for its sink, with what the sink may ask the ledger about it. */
 export function commitContext(
@@ -16,10 +17,7 @@ export function commitContext(
     unit,
     ledger: {
       unit: async (of) => (await ledger.units(of, owner.sink)).find((one) => one.key === key),
-      decidedAt: async (of) => {
-        const row = await ledger.epoch(of);
-        return row?.status === "decided" ? row.decision.decidedAt : undefined;
-      },
+      decidedAt: async (of) => decidedIn(await ledger.epoch(of))?.decidedAt,
       committed: async () => (await ledger.head())?.committed ?? 0,
       recover: async (of) => void (await ledger.recoverUnit(of, owner.sink, key)),
     },

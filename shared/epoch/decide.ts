@@ -6,6 +6,7 @@ import { checkpointOf } from "./checkpoint.ts";
 import { digest } from "./digest.ts";
 import { type Engine, sourceOf } from "./engine.ts";
 import type { Ack, Counts, Decision, EpochRow, PartitionState, Unit } from "./epoch.ts";
+import { decidedIn } from "./epoch.ts";
 import { maxEventTimeAfter, watermarkAfter } from "./watermark.ts";
 
 /**
@@ -21,7 +22,7 @@ export async function decide(engine: Engine, id: EpochId): Promise<"decided" | "
   const acks = await ledger.acks(id);
   if (!isComplete(row, acks)) return "incomplete";
   const last = await ledger.epoch(id.epoch - 1);
-  const before = last?.status === "decided" ? last.decision : undefined;
+  const before = decidedIn(last);
   const { decision, units } = decisionOf(engine, row, acks, before);
   return await ledger.decide(id, { decision, units, ackCount: acks.length });
 }

@@ -175,6 +175,10 @@ export interface DecidedEpoch extends EpochBase {
 }
 export type EpochRow = PlannedEpoch | FencedEpoch | DecidedEpoch;
 
+/** What was decided in an epoch; undefined while nothing is, or where there is no row. */
+export const decidedIn = (row: EpochRow | undefined): Decision | undefined =>
+  row?.status === "decided" ? row.decision : undefined;
+
 /** The verbs of the ledger that change an epoch's status. */
 export type Transition = "plan" | "fence" | "decide" | "restore";
 

@@ -6,6 +6,7 @@ import type { EpochId } from "../ports/ledger.ts";
 import { addCounts, isComplete, maxEventTimesOf } from "./decide.ts";
 import { type Engine, sourceOf } from "./engine.ts";
 import type { Ack, ChainRun, EpochRow, PlannedEpoch } from "./epoch.ts";
+import { decidedIn } from "./epoch.ts";
 import { objectKey } from "./names.ts";
 import { TaskOutput } from "./output.ts";
 import type { TaskName } from "./plan.ts";
@@ -55,7 +56,7 @@ type Chains = Readonly<Record<string, readonly ChainRun[]>>;
 
 async function chainsBefore(engine: Engine, { epoch }: EpochId): Promise<Chains> {
   const last: EpochRow | undefined = epoch > 1 ? await engine.ledger.epoch(epoch - 1) : undefined;
-  return last?.status === "decided" ? last.decision.checkpoint.stages : {};
+  return decidedIn(last)?.checkpoint.stages ?? {};
 }
 
 /** The work of one invocation, from its share of the input to its ack. */

@@ -1,6 +1,7 @@
 import type { CutLimit, PartitionStatus, Source } from "../ports/source.ts";
 import { type Engine, sourceOf } from "./engine.ts";
 import type { EpochPlan, EpochRow, PartitionState, PlannedPartition } from "./epoch.ts";
+import { decidedIn } from "./epoch.ts";
 import { epochLimit } from "./policy.ts";
 import { watermarkAfter } from "./watermark.ts";
 
@@ -14,7 +15,7 @@ export async function newPlan(
   last: EpochRow | undefined,
 ): Promise<EpochPlan | "nothing" | { wait: number }> {
   const { source, policy, clock } = engine;
-  const before = last?.status === "decided" ? last.decision : undefined;
+  const before = decidedIn(last);
   const known = new Map((before?.partitions ?? []).map((one) => [one.id, one]));
   const statuses = (await source.discover([...known.values()])).sort((one, other) => (one.id < other.id ? -1 : 1));
   // A clock that goes back must not take the plan's time with it.

@@ -3,6 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Ledger } from "../ports/ledger.ts";
 import { digest } from "./digest.ts";
 import type { Decision, EpochRow } from "./epoch.ts";
+import { decidedIn } from "./epoch.ts";
 
 interface Restorer {
   readonly ledger: Ledger;
@@ -68,7 +69,7 @@ async function decideRestore(
       });
     const epoch = head.decided + 1;
     const [last, row]: (EpochRow | undefined)[] = await Promise.all([ledger.epoch(head.decided), ledger.epoch(epoch)]);
-    const fixed = restored(last?.status === "decided" ? last.decision.previous : {});
+    const fixed = restored(decidedIn(last)?.previous ?? {});
     const now = clock.now();
     const decision: Decision = {
       ...fixed,

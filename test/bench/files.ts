@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { formatTable } from "../../examples/support/table.ts";
+import { emit, optionsOrExit, say, wholeNumber } from "../support/program.ts";
 import { checkRows, countWords } from "./count-words.ts";
 import { cachedLines, WORDS_A_LINE } from "./generate-lines.ts";
 import type { Job, Measurement } from "./measure.ts";
@@ -133,14 +134,6 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
-}
-
-function emit(line: object): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`);
-}
-
 /** @throws Error that names the option */
 function parseOptions(): Options | "help" {
   const text = { type: "string" } as const;
@@ -154,23 +147,5 @@ function parseOptions(): Options | "help" {
   };
 }
 
-function wholeNumber(name: string, text: string): number {
-  const value = Number(text.replaceAll(/[_,]/g, ""));
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new Error(`--${name} takes a whole number above 0, not "${text}"`);
-}
-
-function optionsOrExit(): Options | undefined {
-  try {
-    const options = parseOptions();
-    if (options !== "help") return options;
-    process.stdout.write(help);
-  } catch (error) {
-    say(`${error instanceof Error ? error.message : error}\nTry: npm run bench -- --help`);
-    process.exitCode = 2;
-  }
-  return undefined;
-}
-
-const options = optionsOrExit();
+const options = optionsOrExit("bench", help, parseOptions);
 if (options) await bench(options);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { startKafka } from "../../support/kafka/broker.ts";
 import { startOracle } from "../../support/kafka/oracle.ts";
+import { emit, optionsOrExit, say, wholeNumber } from "../../support/program.ts";
 import { countWords } from "../count-words.ts";
 import { buildJava, javaCommand } from "./build.ts";
 import { type Engine, engines } from "./engines.ts";
@@ -70,14 +71,6 @@ async function load(bootstrap: string, records: number, folder: string, createTo
   return await countWords(file);
 }
 
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
-}
-
-function emit(line: object): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`);
-}
-
 /** @throws Error that names the option */
 function parseOptions(): Options | "help" {
   const text = { type: "string" } as const;
@@ -96,25 +89,7 @@ function engineOf(name: string): Engine {
   return engine;
 }
 
-function wholeNumber(name: string, text: string): number {
-  const value = Number(text.replaceAll(/[_,]/g, ""));
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new Error(`--${name} takes a whole number above 0, not "${text}"`);
-}
-
-function optionsOrExit(): Options | undefined {
-  try {
-    const options = parseOptions();
-    if (options !== "help") return options;
-    process.stdout.write(help);
-  } catch (error) {
-    say(`${error instanceof Error ? error.message : error}\nTry: npm run bench:peers -- --help`);
-    process.exitCode = 2;
-  }
-  return undefined;
-}
-
-const options = optionsOrExit();
+const options = optionsOrExit("bench:peers", help, parseOptions);
 if (options) {
   const runs = await bench(options);
   say(`\n${options.records.toLocaleString("en")} records, ${availableParallelism()} processors\n\n${table(runs)}`);

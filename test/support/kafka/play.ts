@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { Kafka, logLevel } from "kafkajs";
+import { optionsOrExit, say } from "../program.ts";
 import { type KafkaBroker, type KafkaVersion, kafkaVersions, startKafka } from "./broker.ts";
 
 const help = `Starts Apache Kafka on this machine: one broker, whose data goes with it.
@@ -68,10 +69,6 @@ More topics, or lines to read and results to watch, from another terminal:
 Ctrl-C stops it, and its data is gone.`;
 }
 
-function say(text: string): void {
-  process.stderr.write(`${text}\n`);
-}
-
 /** @throws Error that names the option */
 function parseOptions(): Options | "help" {
   const text = { type: "string" } as const;
@@ -97,19 +94,7 @@ function wholeNumber(option: string, text: string): number {
   throw new Error(`${option} takes a whole number above 0, not "${text}"`);
 }
 
-function optionsOrExit(): Options | undefined {
-  try {
-    const options = parseOptions();
-    if (options !== "help") return options;
-    process.stdout.write(help);
-  } catch (error) {
-    say(`${error instanceof Error ? error.message : error}\nTry: npm run kafka -- --help`);
-    process.exitCode = 2;
-  }
-  return undefined;
-}
-
-const options = optionsOrExit();
+const options = optionsOrExit("kafka", help, parseOptions);
 if (options)
   await play(options).catch((error) => {
     say(`\n${error.message}`);

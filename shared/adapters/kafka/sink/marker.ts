@@ -51,7 +51,7 @@ export async function judgeMarker(question: MarkerQuestion): Promise<"committed"
     await recover(marker, candidate, ledger);
     return "expected";
   }
-  if (!marker && ((await mayBeAbsent(question, before)) || (await isAnew(question)))) return "expected";
+  if (!marker && (await mayBeAbsent(question, before))) return "expected";
   const found = marker ? `${marker.offset}${marker.offset === place.epoch ? " of another decision" : ""}` : "absent";
   return unknownMarker(place, group, topic, found, [...candidates.keys()].join(" or ") || "absent");
 }
@@ -90,21 +90,20 @@ function previousOf(epoch: number, { previous = null }: Partial<LaneUnit>): numb
  * The topic was made anew, and the marker went with the old one. So did the rows of the epoch, if they were there at all: in the new one there is no epoch of the lane, or
  * its marker would be there, too.
  */
-async function isAnew({ place, unit, ledger, limits, clock, topicId }: MarkerQuestion): Promise<boolean> {
+async function isAnew({ unit, ledger, topicId }: MarkerQuestion): Promise<boolean> {
   const { id } = unit.marker;
   if (id === null || unit.previous === null) return false;
-  const decidedAt = await ledger.decidedAt(place.epoch);
-  if (decidedAt === undefined || clock.now() - decidedAt > (await limits(place.sink)).mostAgeMs) return false;
   const before = (await ledger.unit(unit.previous))?.unit as Partial<LaneUnit> | undefined;
   const idBefore = before?.marker?.id ?? id;
   return idBefore !== id || (await topicId()) !== id;
 }
 
-/** The first epoch of a lane, or the first after so long that its marker has expired; but not so late that its own may have. */
+/** The first epoch of a lane, the first after so long that its marker has expired, or the first in a topic that was made anew; but not so late that its own may have expired. */
 async function mayBeAbsent(
-  { place, ledger, limits, clock }: MarkerQuestion,
+  question: MarkerQuestion,
   { last, abandonedBefore }: { last: number | null; abandonedBefore: number | null },
 ): Promise<boolean> {
+  const { place, ledger, limits, clock } = question;
   const { mostAgeMs, leastExpiryMs } = await limits(place.sink);
   const ageMs = async (epoch: number | null) => {
     const decidedAt = epoch === null ? undefined : await ledger.decidedAt(epoch);
@@ -113,5 +112,6 @@ async function mayBeAbsent(
   if (((await ageMs(place.epoch)) ?? Number.POSITIVE_INFINITY) > mostAgeMs) return false;
   if (last === null) return true;
   // The ledger keeps the epoch that a key had output in last, and abandoned ones. What was before these may be collected, and is at least as old.
-  return ((await ageMs(last)) ?? (await ageMs(abandonedBefore)) ?? 0) > leastExpiryMs;
+  const ageBeforeMs = (await ageMs(last)) ?? (await ageMs(abandonedBefore)) ?? 0;
+  return ageBeforeMs > leastExpiryMs || (await isAnew(question));
 }

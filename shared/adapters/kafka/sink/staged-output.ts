@@ -3,6 +3,7 @@ import { objectKey, objectPrefix, parseObjectKey } from "../../../epoch/names.ts
 import type { ObjectStore } from "../../../ports/object-store.ts";
 import type { SinkContext } from "../../../ports/sink.ts";
 import { splitBatches } from "../record-batch/encode.ts";
+import { isTopicName } from "../topic-name.ts";
 import { invalidHandle, type OutputPlace, otherTopic, stagedLost } from "./errors.ts";
 import { laneOf } from "./lane-names.ts";
 import type { TopicOutput } from "./topic-output.ts";
@@ -101,8 +102,6 @@ export async function readStaged(objects: ObjectStore, place: OutputPlace, range
 const isWhole = (value: unknown, least = 0): value is number =>
   Number.isSafeInteger(value) && (value as number) >= least;
 
-const topicName = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}$/;
-
 /**
  * The ledger's word is not trusted to name this sink's objects and topic.
  *
@@ -121,7 +120,7 @@ export function checkRange(place: OwnOutput, range: StagedRange, topic: string |
     throw invalidHandle(place, "a part of an object is not described as one");
   for (const one of topics as unknown[]) {
     const [name, partitions] = (Array.isArray(one) ? one : []) as unknown[];
-    if (typeof name !== "string" || !topicName.test(name) || !Array.isArray(partitions))
+    if (typeof name !== "string" || !isTopicName(name) || !Array.isArray(partitions))
       throw invalidHandle(place, "a topic is not described as one");
     if (topic !== undefined && name !== topic) throw otherTopic(place, name, topic);
     if (

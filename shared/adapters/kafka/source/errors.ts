@@ -1,4 +1,5 @@
 import { InfrastructureError, LossError, UsageError } from "../../../errors.ts";
+import { isTopicName } from "../topic-name.ts";
 
 const startAnew = "start anew with `epochflow reset`, where `startFrom` counts again";
 
@@ -36,7 +37,7 @@ export function topicUnnamed(topic: string): LossError {
 
 /** @throws UsageError for a name that no topic can have */
 export function checkTopicName(topic: string): void {
-  if (/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}$/.test(topic)) return;
+  if (isTopicName(topic)) return;
   throw new UsageError("kafka-topic-name", `${JSON.stringify(topic.slice(0, 300))} cannot be the name of a topic`, {
     wayOut: "Names are up to 249 letters, digits, dots, underscores and hyphens.",
   });
