@@ -17,9 +17,9 @@ export function openDatabase(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs });
   try {
     database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON");
-    if (!isLedger(database, file)) {
+    if (!inTransaction(database, "BEGIN", () => isLedger(database, file))) {
       useWriteAheadLog(database);
-      create(database, file);
+      inTransaction(database, "BEGIN IMMEDIATE", () => isLedger(database, file) || create(database));
     }
     return database;
   } catch (error) {
@@ -28,7 +28,10 @@ export function openDatabase(file: string): DatabaseSync {
   }
 }
 
-/** False: the file is empty, new. Throws for a file of somebody else. */
+/**
+ * False: the file is empty, new. Throws for a file of somebody else. What it looks at belongs together, so it must be within a transaction: another process may
+ * be making the ledger just now.
+ */
 function isLedger(database: DatabaseSync, file: string): boolean {
   const id = numberOf(database, "PRAGMA application_id");
   const version = numberOf(database, "PRAGMA user_version");
@@ -60,15 +63,20 @@ function useWriteAheadLog(database: DatabaseSync): void {
   }
 }
 
-function create(database: DatabaseSync, file: string): void {
-  database.exec("BEGIN IMMEDIATE");
-  if (!isLedger(database, file))
-    database.exec(`
-      CREATE TABLE item (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) STRICT;
-      PRAGMA application_id = ${applicationId};
-      PRAGMA user_version = ${format};
-    `);
+function create(database: DatabaseSync): void {
+  database.exec(`
+    CREATE TABLE item (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) STRICT;
+    PRAGMA application_id = ${applicationId};
+    PRAGMA user_version = ${format};
+  `);
+}
+
+/** Whoever catches what `work` throws closes the database, which rolls back. */
+function inTransaction<T>(database: DatabaseSync, begin: string, work: () => T): T {
+  database.exec(begin);
+  const result = work();
   database.exec("COMMIT");
+  return result;
 }
 
 function numberOf(database: DatabaseSync, query: string): number {

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { folderOf } from "../../../test/support/folder.ts";
 import { SeededRandom } from "../memory/random.ts";
 import { SqliteLedger } from "./ledger.ts";
@@ -65,6 +66,19 @@ test("SqliteLedger: several processes on one file that none has made before", as
   const runs = [1, 2, 3, 4].map((seed) => start(context, file, seed, epochs));
   for (const { child, end } of runs) assert.deepEqual([await end, child.exitCode].at(1), 0);
   await verify(file, runs, epochs, 0);
+});
+
+test("SqliteLedger: whoever comes while another makes the file finds a ledger", async (context) => {
+  const folder = folderOf(context);
+  const rounds = 300;
+  const openers = 4;
+  const arrived = new Int32Array(new SharedArrayBuffer(4 * rounds));
+  const workerData = { folder, arrived, openers };
+  const opener = new URL("../../../test/support/ledger-opener.ts", import.meta.url);
+  const workers = Array.from({ length: openers }, () => new Worker(opener, { workerData }));
+  context.after(() => Promise.all(workers.map((worker) => worker.terminate())));
+  // A worker's error is an "error" event, which `once` throws.
+  await Promise.all(workers.map((worker) => once(worker, "exit")));
 });
 
 test("SqliteLedger: processes that are killed at any moment lose nothing that they know to be done", async (context) => {
