@@ -1,3 +1,4 @@
+import type { KafkaConnection } from "../shared/adapters/kafka/connection/connection.ts";
 import type { ObjectStore } from "../shared/ports/object-store.ts";
 import type { TwoPhaseCommitSink } from "../shared/ports/sink.ts";
 import type { Source } from "../shared/ports/source.ts";
@@ -12,7 +13,15 @@ export interface Connector {
   close(): Promise<void>;
 }
 
+/** How a deployment gets into its cluster. */
+export interface KafkaAccess extends Pick<KafkaConnection, "tls" | "sasl"> {
+  /** Value of the parameter of this name, which the default connection has. */
+  readonly brokers: string;
+}
+
 export interface Surroundings {
   readonly objects: ObjectStore;
   readonly bounded: boolean;
+  /** For connections to its brokers that say nothing of TLS and SASL themselves. */
+  readonly kafkaAccess?: KafkaAccess | undefined;
 }

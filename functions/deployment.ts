@@ -12,6 +12,7 @@ import { describe } from "../shared/pipeline/describe.ts";
 import { fingerprint } from "../shared/pipeline/fingerprint.ts";
 import type { Executions } from "../shared/ports/executions.ts";
 import type { Head, Ledger } from "../shared/ports/ledger.ts";
+import { kafkaAccessOf } from "./kafka-access.ts";
 import { once } from "./once.ts";
 import { settingsOf } from "./settings.ts";
 
@@ -63,8 +64,9 @@ export function deploymentOf(definition: unknown, codeDigest: string, environmen
     pipeline,
     engine: once(async () => {
       const { uid } = await open();
-      const { policy } = settings;
-      return await composeEngine({ topology, codeDigest, uid, ledger, objects, policy, executions: startsNone });
+      const { policy, kafka, parameters } = settings;
+      const parts = { topology, codeDigest, uid, ledger, objects, policy, executions: startsNone };
+      return await composeEngine(parts, kafka && { brokers: parameters.brokers ?? "", ...kafkaAccessOf(kafka) });
     }),
     awakener: async () => ({ pipeline, uid: (await open()).uid, ledger, executions: await executions() }),
   };

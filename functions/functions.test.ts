@@ -17,7 +17,7 @@ import type { Executions } from "../shared/ports/executions.ts";
 import { temporaryFolder } from "../test/support/folder.ts";
 import type { Deployment } from "./deployment.ts";
 import { handlersOf } from "./index.ts";
-import { policyOf } from "./settings.ts";
+import { type PolicySettings, policyOf } from "./settings.ts";
 
 const root = temporaryFolder();
 after(() => root[Symbol.dispose]());
@@ -39,9 +39,10 @@ afterEach(() => mock.restoreAll());
 interface Changes {
   readonly executions?: Partial<Executions>;
   readonly engine?: (engine: Engine) => Engine;
+  readonly policy?: PolicySettings;
 }
 
-async function deploy({ executions = {}, engine = (made) => made }: Changes = {}) {
+async function deploy({ executions = {}, engine = (made) => made, policy = {} }: Changes = {}) {
   const folder = mkdtempSync(join(root.path, "words-"));
   mkdirSync(join(folder, "in"));
   writeFileSync(join(folder, "in", "lines"), "1000 a b\n2000 a\n30000 end\n");
@@ -68,7 +69,7 @@ async function deploy({ executions = {}, engine = (made) => made }: Changes = {}
   const composed = await composeEngine({
     ...{ topology, codeDigest: "code", uid, ledger, executions: all },
     objects: new MemoryObjectStore(),
-    policy: policyOf({ paceMs: 0 }),
+    policy: policyOf({ paceMs: 0, ...policy }),
   });
   const deployment: Deployment = {
     pipeline: "words",
@@ -82,8 +83,17 @@ type Deployed = Awaited<ReturnType<typeof deploy>>;
 
 /** The handlers as the state machine calls them. */
 function statesOf({ functions }: Deployed) {
-  const { plan, operate, decide, commit, abort, trigger } = functions;
-  const states = { Plan: plan, Operate: operate, Decide: decide, Commit: commit, Seal: commit, Abort: abort };
+  const { plan, fused, operate, decide, commit, abort, trigger } = functions;
+  const states = {
+    Plan: plan,
+    Fused: fused,
+    Operate: operate,
+    Decide: decide,
+    Commit: commit,
+    Seal: commit,
+    Abort: abort,
+    "Abort unfinished": abort,
+  };
   return Object.fromEntries(
     Object.entries({ ...states, "Start owner": trigger }).map(([state, handler]) => [
       state,
@@ -92,42 +102,49 @@ function statesOf({ functions }: Deployed) {
   );
 }
 
+/** Nothing comes any more: a window that is open stays so. */
+const endingAtWait = (state: (input: unknown) => Promise<unknown>) => async (input: unknown) => {
+  const answer = (await state(input)) as { action: string };
+  return answer.action === "wait" ? { action: "end" } : answer;
+};
+
 const name = (run: number) => executionName("words", uid, run);
 
-test("the state machine runs with the functions, from a wake-up to rest; every line says where it is", async () => {
-  const deployed = await deploy();
-  const { functions, ledger, started, folder } = deployed;
-  assert.deepEqual(await functions.trigger({ source: "epochflow" }, context), { outcomes: ["started"] });
-  assert.deepEqual(started, [name(1)]);
-  let waits = 0;
-  const states = statesOf(deployed);
-  const execution = interpret(name(1), {
-    ...states,
-    Plan: async (input: unknown) => {
-      const answer = (await states.Plan!(input)) as { action: string };
-      // Nothing comes any more: the window that is open stays so.
-      return answer.action === "wait" && ++waits > 0 ? { action: "end" } : answer;
-    },
+for (const fused of [false, true])
+  test(`the state machine runs with the functions, from a wake-up to rest; every line says where it is; ${fused ? "fused" : "apart"}`, async () => {
+    const deployed = await deploy({ policy: { fused } });
+    const { functions, ledger, started, folder } = deployed;
+    assert.deepEqual(await functions.trigger({ source: "epochflow" }, context), { outcomes: ["started"] });
+    assert.deepEqual(started, [name(1)]);
+    const states = statesOf(deployed);
+    const execution = interpret(name(1), {
+      ...states,
+      Plan: endingAtWait(states.Plan!),
+      Fused: endingAtWait(states.Fused!),
+    });
+    await execution.result;
+    const head = await ledger.head();
+    assert.deepEqual([head?.status, head?.decided, head?.committed], ["running", 1, 1]);
+    const rows = (await Array.fromAsync(readRows(join(folder, "out")))).map((row) => JSON.parse(row));
+    assert.deepEqual(rows.map(({ key, count }) => [key, count]).sort(), [
+      ["a", 2],
+      ["b", 1],
+    ]);
+    const logged = lines.filter((line) => line.function !== undefined);
+    assert.ok(logged.every((line) => line.pipeline === "words"));
+    const [operate] = logged.filter((line) => line.function === "operate");
+    assert.deepEqual([operate?.epoch, operate?.attempt, operate?.stage, operate?.task], [1, 1, 0, 0]);
+    assert.equal(
+      logged.some((line) => line.function === "fused"),
+      fused,
+    );
+    // A line has nothing that the invocation before it has left.
+    assert.ok(logged.filter((line) => line.function === "trigger").every((line) => line.epoch === undefined));
+    const metrics = lines.filter((line) => line._aws !== undefined);
+    const sum = (metric: string) => metrics.reduce((total, line) => total + Number(line[metric] ?? 0), 0);
+    assert.deepEqual([sum("RecordsIn"), sum("RowsOut"), sum("EpochsCommitted"), sum("Wakes")], [3, 2, 1, 1]);
+    assert.deepEqual(await functions.collect({}, context), { objects: 0, staged: 0, rows: 0 });
   });
-  await execution.result;
-  const head = await ledger.head();
-  assert.deepEqual([head?.status, head?.decided, head?.committed], ["running", 1, 1]);
-  const rows = (await Array.fromAsync(readRows(join(folder, "out")))).map((row) => JSON.parse(row));
-  assert.deepEqual(rows.map(({ key, count }) => [key, count]).sort(), [
-    ["a", 2],
-    ["b", 1],
-  ]);
-  const logged = lines.filter((line) => line.function !== undefined);
-  assert.ok(logged.every((line) => line.pipeline === "words"));
-  const [operate] = logged.filter((line) => line.function === "operate");
-  assert.deepEqual([operate?.epoch, operate?.attempt, operate?.stage, operate?.task], [1, 1, 0, 0]);
-  // A line has nothing that the invocation before it has left.
-  assert.ok(logged.filter((line) => line.function === "trigger").every((line) => line.epoch === undefined));
-  const metrics = lines.filter((line) => line._aws !== undefined);
-  const sum = (metric: string) => metrics.reduce((total, line) => total + Number(line[metric] ?? 0), 0);
-  assert.deepEqual([sum("RecordsIn"), sum("RowsOut"), sum("EpochsCommitted"), sum("Wakes")], [3, 2, 1, 1]);
-  assert.deepEqual(await functions.collect({}, context), { objects: 0, staged: 0, rows: 0 });
-});
 
 test("a task that runs out of time notes it, and the next attempt shall be smaller", async () => {
   const hangs = (engine: Engine): Engine => ({
@@ -143,7 +160,7 @@ test("a task that runs out of time notes it, and the next attempt shall be small
       close: async () => {},
     },
   });
-  const { functions, ledger } = await deploy({ engine: hangs });
+  const { functions, ledger } = await deploy({ engine: hangs, policy: { fused: false } });
   await functions.trigger({ source: "epochflow" }, context);
   const answer = await functions.plan({ execution: name(1) }, context);
   assert.equal(answer.action, "work");
@@ -157,8 +174,25 @@ test("a task that runs out of time notes it, and the next attempt shall be small
   assert.deepEqual(aborted, { outcome: "aborted", waitSeconds: 1 });
 });
 
+test("an invocation of several epochs that dies has its attempt aborted, and the next shall be smaller if it was too much", async () => {
+  const { functions, ledger } = await deploy();
+  await functions.trigger({ source: "epochflow" }, context);
+  assert.deepEqual(await functions.abort({ failure: {} }, context), { outcome: "aborted", waitSeconds: 10 });
+  assert.equal((await functions.plan({ execution: name(1) }, context)).action, "fused");
+  const failure = {
+    Error: "Runtime.ExitError",
+    Cause: "RequestId: 1 Error: Runtime exited with error: signal: killed",
+  };
+  assert.deepEqual(await functions.abort({ failure }, context), { outcome: "aborted", waitSeconds: 1 });
+  const row = await ledger.epoch(1);
+  assert.deepEqual([row?.status, row?.failure?.shrink], ["fenced", true]);
+});
+
 test("a plan waits for whole seconds", async () => {
-  const early = (engine: Engine): Engine => ({ ...engine, policy: policyOf({ paceMs: 1500, intervalMs: 1500 }) });
+  const early = (engine: Engine): Engine => ({
+    ...engine,
+    policy: policyOf({ paceMs: 1500, intervalMs: 1500, fused: false }),
+  });
   const deployed = await deploy({ engine: early });
   const { functions, ledger, folder } = deployed;
   await functions.trigger({ source: "epochflow" }, context);

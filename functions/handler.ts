@@ -2,6 +2,7 @@ import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { Tracer } from "@aws-lambda-powertools/tracer";
 import type { Context } from "aws-lambda";
+import type { Engine } from "../shared/epoch/engine.ts";
 import { describeError } from "../shared/errors.ts";
 import type { Deployment } from "./deployment.ts";
 import { metricUnits, type Observe } from "./metrics.ts";
@@ -11,7 +12,16 @@ export interface Call {
   readonly context: Pick<Context, "getRemainingTimeInMillis">;
   /** Adds to a metric. */
   readonly observe: Observe;
+  /** Does a part of it that is another function's work, and tells of it as that function would. */
+  part<Input extends object, Answer>(
+    name: string,
+    input: Input,
+    work: (input: Input, call: Call) => Promise<Answer>,
+  ): Promise<Answer>;
 }
+
+/** What a function of the state machine does, whichever handler it is called by. */
+export type Step<Input, Answer> = (engine: Engine, input: Input, call: Call) => Promise<Answer>;
 
 export type Handler<Input, Answer> = (input: Input, context: Context) => Promise<Answer>;
 
@@ -28,28 +38,27 @@ export function handlerOf<Input extends object, Answer>(
   work: (input: Input, call: Call) => Promise<Answer>,
 ): Handler<Input, Answer> {
   const { pipeline } = deployment;
-  const logger = new Logger({ serviceName: pipeline });
+  const logger = new Logger({ serviceName: pipeline, persistentKeys: { pipeline } });
   const metrics = new Metrics({ namespace: "epochflow", serviceName: pipeline });
   const tracer = new Tracer({ serviceName: pipeline });
   const observe: Observe = (metric, value) => metrics.addMetric(metric, metricUnits[metric], value);
   return async (input, context) => {
     logger.addContext(context);
-    logger.appendKeys({ pipeline, function: name, ...placeOf(input) });
-    const startedAt = performance.now();
-    try {
-      const answer = await traced(tracer, name, () => work(input, { context, observe }));
-      logger.info(name, { answer: answer as object, tookMs: Math.round(performance.now() - startedAt) });
-      return answer;
-    } catch (error) {
-      logger.error(`${name} failed`, {
-        failure: describeError(error),
-        tookMs: Math.round(performance.now() - startedAt),
-      });
-      throw error;
-    } finally {
-      if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();
-      logger.resetKeys();
-    }
+    const part: Call["part"] = async (what, given, does) => {
+      const startedAt = performance.now();
+      const line = () => ({ function: what, ...placeOf(given), tookMs: Math.round(performance.now() - startedAt) });
+      try {
+        const answer = await traced(tracer, what, () => does(given, { context, observe, part }));
+        logger.info(what, { ...line(), answer: answer as object });
+        return answer;
+      } catch (error) {
+        logger.error(`${what} failed`, { ...line(), failure: describeError(error) });
+        throw error;
+      } finally {
+        if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();
+      }
+    };
+    return await part(name, input, work);
   };
 }
 

@@ -1,14 +1,18 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { abortHandler } from "./abort.ts";
-import { collectHandler } from "./collect.ts";
-import { commitHandler } from "./commit.ts";
-import { decideHandler } from "./decide.ts";
+import { type AbandonInput, abandonStep } from "./abandon.ts";
+import { abortStep } from "./abort.ts";
+import { collectStep } from "./collect.ts";
+import { type CommitInput, commitStep } from "./commit.ts";
+import { decideStep } from "./decide.ts";
 import { type Deployment, deploymentOf } from "./deployment.ts";
-import { operateHandler } from "./operate.ts";
-import { planHandler } from "./plan.ts";
-import { triggerHandler } from "./trigger.ts";
+import { fusedStep } from "./fused.ts";
+import { handlerOf, type Step } from "./handler.ts";
+import { operateStep } from "./operate.ts";
+import { planStep } from "./plan.ts";
+import { triggerStep } from "./trigger.ts";
+import type { TriggerEvent } from "./wake-up.ts";
 
 /**
  * The Lambda handlers of a pipeline, by the names of the functions. The construct bundles them with the pipeline in one file, which all functions share, so that the
@@ -24,13 +28,20 @@ export function functionsOf(definition: unknown, bundle: string) {
 }
 
 export function handlersOf(deployment: Deployment) {
+  const handler = <Input extends object, Answer>(name: string, step: Step<Input, Answer>) =>
+    handlerOf(name, deployment, async (input: Input, call) => await step(await deployment.engine(), input, call));
   return {
-    trigger: triggerHandler(deployment),
-    plan: planHandler(deployment),
-    operate: operateHandler(deployment),
-    decide: decideHandler(deployment),
-    commit: commitHandler(deployment),
-    abort: abortHandler(deployment),
-    collect: collectHandler(deployment),
+    trigger: handlerOf("trigger", deployment, async (event: TriggerEvent, call) =>
+      triggerStep(await deployment.awakener(), event, call),
+    ),
+    plan: handler("plan", planStep),
+    fused: handler("fused", fusedStep),
+    operate: handler("operate", operateStep),
+    decide: handler("decide", decideStep),
+    commit: handler("commit", async (engine, input: CommitInput | AbandonInput, call) =>
+      "abandon" in input ? await abandonStep(engine, input) : await commitStep(engine, input, call),
+    ),
+    abort: handler("abort", abortStep),
+    collect: handler("collect", collectStep),
   };
 }

@@ -1,18 +1,26 @@
 import { runOf } from "../shared/epoch/names.ts";
 import { type PlanAnswer, plan } from "../shared/epoch/plan.ts";
-import type { Deployment } from "./deployment.ts";
-import { handlerOf } from "./handler.ts";
-import { observeLag } from "./metrics.ts";
+import type { Step } from "./handler.ts";
+import { observeLag, observePlan } from "./metrics.ts";
+import { transitionsAfter } from "./transitions.ts";
+
+type PlanStep = Step<{ readonly execution: string }, PlanAnswer>;
 
 /** State `Plan`: what the execution of this name does next. */
-export const planHandler = (deployment: Deployment) =>
-  handlerOf("plan", deployment, async ({ execution }: { readonly execution: string }, { observe }) => {
-    const engine = await deployment.engine();
-    const run = runOf(engine.topology.name, engine.uid, execution) ?? 0;
-    return inWholeSeconds(await plan({ ...engine, source: observeLag(engine.source, observe) }, { run }));
-  });
+export const planStep: PlanStep = async (engine, input, call) => {
+  const answer = await planned(engine, input, call);
+  call.observe("StateTransitions", 1 + transitionsAfter(answer));
+  return inWholeSeconds(answer);
+};
+
+export const planned: PlanStep = async (engine, { execution }, { observe }) => {
+  const run = runOf(engine.topology.name, engine.uid, execution) ?? 0;
+  const answer = await plan({ ...engine, source: observeLag(engine.source, observe) }, { run });
+  await observePlan(engine, answer, observe);
+  return answer;
+};
 
 /** Step Functions waits for whole seconds only. */
-function inWholeSeconds(answer: PlanAnswer): PlanAnswer {
+export function inWholeSeconds(answer: PlanAnswer): PlanAnswer {
   return answer.action === "wait" ? { ...answer, seconds: Math.ceil(answer.seconds) } : answer;
 }

@@ -1,6 +1,7 @@
 import type { Policy } from "../shared/epoch/policy.ts";
 import { InfrastructureError, UsageError } from "../shared/errors.ts";
 import { checkOptions } from "../shared/options.ts";
+import type { KafkaAccessSettings } from "./kafka-access.ts";
 
 /** Environment variables of the functions, all of which the construct sets. */
 export const variables = {
@@ -8,11 +9,13 @@ export const variables = {
   bucket: "EPOCHFLOW_BUCKET",
   parameters: "EPOCHFLOW_PARAMETERS",
   policy: "EPOCHFLOW_POLICY",
+  /** KafkaAccessSettings; of the functions that talk to brokers. */
+  kafka: "EPOCHFLOW_KAFKA",
   /** Of `trigger` alone. */
   stateMachine: "EPOCHFLOW_STATE_MACHINE_ARN",
 } as const;
 
-const knobs = ["intervalMs", "paceMs", "parallelism", "attempts", "records", "eventBudget"] as const;
+const knobs = ["intervalMs", "paceMs", "parallelism", "attempts", "records", "fused", "eventBudget"] as const;
 
 /** What a deployment may choose of `Plan`'s knobs. */
 export type PolicySettings = Partial<Pick<Policy, (typeof knobs)[number]>>;
@@ -22,6 +25,8 @@ export interface Settings {
   readonly bucket: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly policy: Policy;
+  /** Absent where nothing talks to brokers. */
+  readonly kafka: KafkaAccessSettings | undefined;
   /** @throws InfrastructureError `missing-setting` in a function that starts no executions */
   stateMachineArn(): string;
 }
@@ -40,6 +45,7 @@ export function settingsOf(environment: NodeJS.ProcessEnv): Settings {
     bucket: needed(variables.bucket),
     parameters: JSON.parse(environment[variables.parameters] ?? "{}"),
     policy: policyOf(JSON.parse(environment[variables.policy] ?? "{}")),
+    kafka: environment[variables.kafka] === undefined ? undefined : JSON.parse(environment[variables.kafka]!),
     stateMachineArn: () => needed(variables.stateMachine),
   };
 }
@@ -51,7 +57,7 @@ export function settingsOf(environment: NodeJS.ProcessEnv): Settings {
  */
 export function policyOf(given: PolicySettings): Policy {
   checkOptions("the policy", given, knobs);
-  for (const knob of knobs) checkKnob(knob, given[knob]);
+  for (const knob of knobs) (knob === "fused" ? checkSwitch : checkKnob)(knob, given[knob]);
   const intervalMs = given.intervalMs ?? 10_000;
   return {
     bounded: false,
@@ -61,6 +67,7 @@ export function policyOf(given: PolicySettings): Policy {
     adaptive: true,
     records: null,
     parallelism: 8,
+    fused: true,
     attempts: 3,
     backOffMs: 1000,
     eventBudget: 20_000,
@@ -74,4 +81,9 @@ function checkKnob(knob: string, value: unknown): void {
   if (value === undefined || (knob === "records" && value === null)) return;
   if (Number.isSafeInteger(value) && Number(value) >= least) return;
   throw new UsageError("invalid-option", `${knob} is ${String(value)}, but must be an integer of at least ${least}`);
+}
+
+function checkSwitch(knob: string, value: unknown): void {
+  if (value === undefined || typeof value === "boolean") return;
+  throw new UsageError("invalid-option", `${knob} is ${String(value)}, but must be true or false`);
 }

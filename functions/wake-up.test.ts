@@ -8,6 +8,10 @@ test("events of Kafka only wake, however many records they hold", () => {
     assert.deepEqual(wakeUpsOf({ eventSource, records } as TriggerEvent), [{ kind: "wake" }]);
 });
 
+test("a deployment wakes, and says nothing", () => {
+  assert.deepEqual(wakeUpsOf({}), [{ kind: "wake" }]);
+});
+
 test("the state machine names the execution to start", () => {
   assert.deepEqual(wakeUpsOf({ start: "words-u1-2" }), [{ kind: "start", name: "words-u1-2" }]);
 });

@@ -11,6 +11,8 @@ export type WakeUp =
 
 /** The events that this understands, as AWS documents them; of each, what is used. */
 export type TriggerEvent =
+  /** From the custom resource of a deployment, which sends nothing. */
+  | Readonly<Record<string, never>>
   | { readonly start: string }
   /** From an event source mapping of Kafka. Its records are not used: the plan reads the topics itself. */
   | { readonly eventSource: "aws:kafka" | "SelfManagedKafka" }
@@ -22,6 +24,7 @@ export type TriggerEvent =
 
 /** @throws UsageError `unknown-event`: it goes to the mapping's destination for failures, where people see it */
 export function wakeUpsOf(event: TriggerEvent): WakeUp[] {
+  if (Object.keys(event).length === 0) return [{ kind: "wake" }];
   if ("Records" in event) return event.Records.flatMap(({ body }) => wakeUpsOf(JSON.parse(body)));
   if ("start" in event) return [{ kind: "start", name: event.start }];
   if ("eventSource" in event && /kafka$/i.test(event.eventSource)) return [{ kind: "wake" }];

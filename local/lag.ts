@@ -24,6 +24,8 @@ export interface Lag {
   readonly offsets: Source["offsets"];
   /** The pipeline's own, over all partitions. */
   readonly watermark: number | null;
+  /** When the ends were where they are said to be, epoch milliseconds. Absent: now; null: nobody has looked yet. */
+  readonly asOf?: number | null;
 }
 
 /** How far a pipeline is behind its source. Reads both, and changes nothing; a pipeline that was never run is behind by everything. */

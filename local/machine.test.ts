@@ -10,16 +10,18 @@ const definition = JSON.parse(readFileSync(new URL("../statemachines/checkpoint.
 async function calls(answers: object[], handlers: Record<string, (input: never) => unknown> = {}): Promise<string[]> {
   const made: string[] = [];
   const record = (state: string, answer: unknown) => async (input: unknown) => {
-    made.push(state === "Plan" ? state : `${state} ${JSON.stringify(input)}`);
+    made.push(state === "Plan" || state === "Fused" ? state : `${state} ${JSON.stringify(input)}`);
     const handler = handlers[state];
     return handler ? handler(input as never) : answer;
   };
   const all: Handlers = {
     Plan: record("Plan", undefined),
+    Fused: record("Fused", { action: "again" }),
     Operate: record("Operate", { outcome: "acknowledged" }),
     Decide: record("Decide", { outcome: "decided" }),
     Commit: record("Commit", { outcome: "committed" }),
     Seal: record("Seal", { outcome: "committed" }),
+    "Abort unfinished": record("Abort unfinished", { outcome: "aborted", waitSeconds: 0 }),
     Abort: record("Abort", { outcome: "aborted", waitSeconds: 0 }),
     "Start owner": record("Start owner", {}),
   };
@@ -48,6 +50,26 @@ describe("the state machine", () => {
     const text = JSON.stringify(definition);
     for (const word of ["Assign", "QueryLanguage", "DISTRIBUTED", "arn:aws:states"])
       assert.ok(!text.includes(word), word);
+  });
+
+  it("has small epochs done by one function, and does what that answers", async () => {
+    assert.deepEqual(await calls([{ ...work, action: "fused" }]), ["Plan", "Fused", "Plan"]);
+    let given: unknown;
+    const fused = (input: unknown) => {
+      given = input;
+      return { action: "work", commit };
+    };
+    const made = await calls([{ action: "fused", commit }], { Fused: fused as never });
+    assert.deepEqual(given, { execution: "pipeline-uid-1", answer: { action: "fused", commit } });
+    assert.deepEqual(made, ["Plan", "Fused", 'Commit {"epoch":1,"sink":"s"}', 'Seal {"epoch":1}', "Plan"]);
+    const failing = () => {
+      throw new Error("on purpose");
+    };
+    assert.deepEqual(await calls([{ action: "fused", commit }], { Fused: failing as never }), [
+      ...["Plan", "Fused"],
+      'Abort unfinished {"failure":{"Error":"Error","Cause":"on purpose"}}',
+      "Plan",
+    ]);
   });
 
   it("processes stage by stage, then decides, then plans", async () => {

@@ -15,6 +15,7 @@ export function localPolicy(options: RunOptions, draining = () => false): Policy
     adaptive: records === null || options.epochIntervalMs !== undefined,
     records,
     parallelism: options.parallelism ?? availableParallelism(),
+    fused: false, // a function call is no state transition that costs
     attempts: options.attempts ?? 3,
     backOffMs: 100,
     eventBudget: 20_000,

@@ -4,10 +4,12 @@ import type { Engine } from "./engine.ts";
 import type { EpochRow, Failure } from "./epoch.ts";
 import { backOff } from "./policy.ts";
 
-/** What the state machine knows of a failed attempt: an error that it caught, or the outcome of Decide. */
-export interface AbortInput extends EpochId {
+/** What the state machine knows of a failure: an error that it caught, or the outcome of Decide. */
+export interface Failed {
   readonly failure: { readonly Error?: string; readonly Cause?: string; readonly outcome?: string };
 }
+
+export type AbortInput = EpochId & Failed;
 
 export interface AbortAnswer {
   readonly outcome: "aborted" | "decided";
@@ -32,6 +34,13 @@ export async function abort(engine: Engine, input: AbortInput): Promise<AbortAns
   return { outcome: "aborted", waitSeconds: waitMs < 1000 ? 0 : Math.round(waitMs / 1000) };
 }
 
+/** The attempt that nothing has become of yet: what an invocation of several epochs was at when it died, which can tell nobody. */
+export async function unfinished({ ledger }: Engine): Promise<EpochId | undefined> {
+  const head = await ledger.head();
+  const row = head && (await ledger.epoch(head.decided + 1));
+  return row?.status === "planned" ? { epoch: row.epoch, attempt: row.attempt } : undefined;
+}
+
 /** Transactions of acknowledged tasks. Those that were never acknowledged are swept by the collector. */
 async function endPrepared(engine: Engine, id: EpochId): Promise<void> {
   for (const ack of await engine.ledger.acks(id))
@@ -51,6 +60,6 @@ function failureOf(input: AbortInput): Failure {
   const { Error: name = "", Cause: cause = "", outcome } = input.failure;
   const text = cause || name || `a task did not finish (${outcome ?? "unknown"})`;
   // A hint only: a wrong guess makes the next epoch smaller than it need be, never wrong (I1 allows it).
-  const shrink = /time(d )?-?out|out.of.memory|heap limit/i.test(`${name} ${cause}`);
+  const shrink = /time(d )?-?out|out.?of.?memory|heap limit|signal: killed|ExitError/i.test(`${name} ${cause}`);
   return { error: new InfrastructureError("attempt-failed", text).describe(), shrink };
 }

@@ -21,6 +21,8 @@ export interface PlannedPartition {
   readonly to: number;
   /** Inner boundaries; sub-range i is between the i-th and the next of `[from, ...cuts, to]`. */
   readonly cuts: readonly number[];
+  /** What the source had of it when this was planned, for people: readable up to `end`, written up to `high`. Absent where both are `to`. */
+  readonly seen?: { readonly end: number; readonly high: number };
   /** Does not hold the watermark back in this epoch. */
   readonly idle: boolean;
   /** Largest event time before this epoch; null if no record was ever read. */
@@ -105,6 +107,8 @@ export interface Ack {
   /** Smallest and largest end of a window that is still open, over this task's key groups. */
   readonly nextFire: number | null;
   readonly openUntil: number | null;
+  /** What the state of this task's key groups would be restored from: bytes of its bases and deltas, before compression. */
+  readonly stateBytes: number;
   readonly startedAt: number;
   readonly endedAt: number;
 }

@@ -66,6 +66,7 @@ class Task {
   private readonly startedAt: number;
   private readonly chains: Record<string, readonly ChainRun[]> = {};
   private shuffle: string | null = null;
+  private stateBytes = 0;
   private windows: { nextFire: number | null; openUntil: number | null } = { nextFire: null, openUntil: null };
   private readonly engine: Engine;
   private readonly row: PlannedEpoch;
@@ -96,6 +97,7 @@ class Task {
       counts: { ...addCounts(counts.filter((one) => one !== undefined)), rows: this.output.rows },
       maxEventTimes: Object.fromEntries(source?.maxEventTimes ?? []),
       ...this.windows,
+      stateBytes: this.stateBytes,
       startedAt: this.startedAt,
       endedAt: this.engine.clock.now(),
     };
@@ -173,6 +175,7 @@ class Task {
     this.windows = keyed.stage.openWindows();
     const key = objectKey({ ...this.invocation, stage: keyed.index }, "snapshot");
     this.chains[keyed.index] = await this.engine.state.save(keyed.state, key);
+    this.stateBytes += keyed.state.savedBytes();
   }
 }
 

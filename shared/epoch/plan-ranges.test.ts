@@ -37,6 +37,7 @@ const policy: Policy = {
   parallelism: 1,
   attempts: 3,
   backOffMs: 1,
+  fused: false,
   eventBudget: 1000,
   draining: () => false,
 };
@@ -125,6 +126,17 @@ describe("newPlan", () => {
     assert.deepEqual(await at(1100, null), { wait: 0.4 });
     assert.deepEqual(await ranges(at(1500, null)), { a: [0, 10] });
     assert.deepEqual(await ranges(at(1100, 5)), { a: [0, 5] });
+  });
+  it("notes what it has seen beyond its ranges", async () => {
+    const plan = await newPlan(engine(sourceOf({ a: 10, b: 1 }, { a: 12 }), { records: 5 }), undefined);
+    assert.ok(typeof plan === "object" && "partitions" in plan);
+    assert.deepEqual(
+      plan.partitions.map(({ id, to, seen }) => ({ id, to, seen })),
+      [
+        { id: "a", to: 4, seen: { end: 10, high: 12 } },
+        { id: "b", to: 1, seen: undefined },
+      ],
+    );
   });
   it("does not let the plan's time go back with the clock", async () => {
     const last = { ...decided({ partitions: [known("a", 0)] }), plan: { processingTime: 5000 } } as DecidedEpoch;

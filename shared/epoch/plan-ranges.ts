@@ -25,11 +25,13 @@ export async function newPlan(
   const pieceBytes = Math.max(leastPieceBytes, Math.ceil(taken.bytes / mostPieces));
   const partitions: PlannedPartition[] = [];
   for (const { status } of open) {
-    const { id, identity } = status;
+    const { id, identity, end, high } = status;
     const from = known.get(id)?.position ?? status.start;
     const to = taken.ends.get(id) ?? from;
-    const cuts = to > from ? await source.split({ id, identity, from, to }, pieceBytes) : [];
-    partitions.push({ id, identity, from, to, cuts, ...idleness(engine, status, known.get(id), from, to, now) });
+    const range = { id, identity, from, to };
+    const cuts = to > from ? await source.split(range, pieceBytes) : [];
+    const seen = end === to && high === to ? {} : { seen: { end, high } };
+    partitions.push({ ...range, cuts, ...seen, ...idleness(engine, status, known.get(id), from, to, now) });
   }
   const watermark = before?.watermark ?? null;
   const draft = { bytes: taken.bytes, partitions, watermark, advanceTo: null, processingTime: now };

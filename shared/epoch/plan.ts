@@ -5,7 +5,7 @@ import type { Engine } from "./engine.ts";
 import type { EpochRow } from "./epoch.ts";
 import { executionName } from "./names.ts";
 import { newPlan, smallerPlan } from "./plan-ranges.ts";
-import { commitBackOffSeconds, eventsOfRound, taskCounts } from "./policy.ts";
+import { commitBackOffSeconds, eventsOfRound, type Policy, taskCounts } from "./policy.ts";
 
 export interface TaskName {
   readonly epoch: number;
@@ -31,6 +31,8 @@ export interface Work {
 
 export type PlanAnswer =
   | ({ readonly action: "work" } & Work)
+  /** The same, and small enough for one invocation that does all of it. */
+  | ({ readonly action: "fused" } & Work)
   | { readonly action: "again" }
   /** May be a fraction, which Step Functions has rounded up. */
   | { readonly action: "wait"; readonly seconds: number }
@@ -62,8 +64,8 @@ export async function plan(engine: Engine, { run }: { run: number }): Promise<Pl
     const mayPlan = head.status === "running" && !policy.draining() && head.decided - head.committed < 2;
     const next = mayPlan ? await planNext(engine, run, head.decided, events).catch(commitFirst(commit)) : "nothing";
     if (next === "changed") return { action: "again" };
-    if (typeof next === "object" && "process" in next) return { action: "work", ...(commit && { commit }), ...next };
-    if (commit) return (await ledger.spend(run, events)) ? { action: "work", commit } : { action: "again" };
+    if (typeof next === "object" && "process" in next) return workOf(policy, { ...(commit && { commit }), ...next });
+    if (commit) return (await ledger.spend(run, events)) ? workOf(policy, { commit }) : { action: "again" };
     if (next === "nothing") return await goIdle();
     return (await ledger.spend(run, 12)) ? { action: "wait", seconds: next.wait } : { action: "again" };
   } catch (error) {
@@ -72,6 +74,11 @@ export async function plan(engine: Engine, { run }: { run: number }): Promise<Pl
     await ledger.stop({ ...error.describe(), place }, { owner: run });
     return { action: "again" };
   }
+}
+
+function workOf({ fused }: Policy, work: Work): PlanAnswer {
+  const tasks = work.process?.stages.reduce((sum, stage) => sum + stage.tasks.length, 0) ?? 0;
+  return { action: fused && tasks <= 1 ? "fused" : "work", ...work };
 }
 
 /** What is decided is committed first (I4), whatever is the matter with source or sinks: it is found again when nothing waits for its commit. */

@@ -17,6 +17,8 @@ export interface Policy {
   readonly records: number | null;
   /** Most tasks of a stage. */
   readonly parallelism: number;
+  /** Epochs of one task are processed and committed by one function, several in one invocation. */
+  readonly fused: boolean;
   /** Failed attempts after which the pipeline stops, for errors that do not pass by themselves. */
   readonly attempts: number;
   /** Milliseconds to wait after the first failed attempt; doubles up to a minute. */

@@ -83,6 +83,11 @@ export class StageState {
     if (groups.size > 0) this.removed.push({ operator: node.id, start, groups });
   }
 
+  /** Of all that its chains hold, before compression. */
+  savedBytes(): number {
+    return this.chains.reduce((sum, { baseBytes, deltaBytes }) => sum + baseBytes + deltaBytes, 0);
+  }
+
   /** All is in a snapshot now. */
   markSaved(): void {
     this.removed = [];

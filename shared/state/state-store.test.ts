@@ -230,6 +230,26 @@ test("warm state is used only for the chain that it was written to, and only onc
   assert.ok([...contents(again.state).values()].every((value) => value === 1));
 });
 
+test("the size of what it was saved to is the same, warm or read again, whole or in parts", async () => {
+  const { objects, chains } = await saved([everyKey, [set("key-1", 2)]]);
+  const sizeOf = async (store: StateStore, groups: GroupRange) => {
+    const state = await store.load("p", topology, 1, groups, chains);
+    const bytes = state.savedBytes();
+    await store.save(state, "unused");
+    return bytes;
+  };
+  const store = new StateStore(objects);
+  const all: GroupRange = { from: 0, to: keyGroups };
+  const cold = await sizeOf(store, all);
+  assert.ok(cold > everyKey.length);
+  assert.equal(await sizeOf(store, all), cold);
+  const parts = [
+    await sizeOf(store, { from: 0, to: 3 }),
+    await sizeOf(new StateStore(objects), { from: 3, to: keyGroups }),
+  ];
+  assert.equal(parts[0]! + parts[1]!, cold);
+});
+
 test("a missing object is a loss that names it", async () => {
   const { objects, chains } = await saved([everyKey, [set("key-1", 2)]]);
   await objects.delete(["object-1"]);

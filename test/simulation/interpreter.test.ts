@@ -32,8 +32,10 @@ function scriptOf(chance: Chance, plans: number): Script {
     Decide: [{ outcome: "decided" }, { outcome: "incomplete" }, { outcome: "fenced" }, undefined],
     Commit: [{ outcome: "committed" }, { outcome: "committed" }, undefined],
     Seal: [{ outcome: "committed" }, undefined],
+    "Abort unfinished": [{ outcome: "aborted", waitSeconds: 0 }, undefined],
     Abort: [{ outcome: "aborted", waitSeconds: 0 }, undefined],
     "Start owner": [null, null, undefined],
+    Fused: [{ action: "again" }, { action: "end" }, { action: "wait", seconds: 0 }, planOf(1, ["commit"]), undefined],
   };
   return (state, input, asked) => {
     const site = `${state} ${JSON.stringify(input)} ${asked}`;
@@ -45,7 +47,14 @@ function scriptOf(chance: Chance, plans: number): Script {
     if (asked >= plans) return chance.of("successor") < 0.3 ? { action: "end", start: "run-2" } : { action: "end" };
     const parts = [["process"], ["commit"], ["commit", "process"]];
     const work = parts.map((some) => planOf(asked + 1, some));
-    return chance.pick(site, [...work, ...work, { action: "wait", seconds: 0 }, { action: "again" }, undefined]);
+    return chance.pick(site, [
+      ...work,
+      ...work,
+      { ...(planOf(asked + 1, ["process"]) as object), action: "fused" },
+      { action: "wait", seconds: 0 },
+      { action: "again" },
+      undefined,
+    ]);
   };
 }
 
@@ -70,13 +79,13 @@ class Recording {
   }
 }
 
-const states = ["Plan", "Operate", "Decide", "Commit", "Seal", "Abort", "Start owner"];
+const states = ["Plan", "Fused", "Abort unfinished", "Operate", "Decide", "Commit", "Seal", "Abort", "Start owner"];
 
 async function theirs(script: Script): Promise<{ calls: string[]; failed: boolean }> {
   const recording = new Recording(script);
   const machine = new StateMachine(coordinator as never, { validationOptions: { noValidate: true } });
   const noWaits = Object.fromEntries(
-    ["Plan failed", "Commit failed", "Abort failed", "Wait", "Back off"].map((name) => [name, 0]),
+    ["Plan failed", "Commit failed", "Abort failed", "Rest", "Wait", "Back off"].map((name) => [name, 0]),
   );
   const noRetryWaits = Object.fromEntries(["Operate", "Abort", "Start owner"].map((name) => [name, 0]));
   const execution = machine.run({}, {

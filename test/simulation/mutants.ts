@@ -23,6 +23,7 @@ const wake = "shared/epoch/wake.ts";
 const collect = "shared/epoch/collect.ts";
 const names = "shared/epoch/names.ts";
 const restore = "shared/epoch/restore.ts";
+const fused = "shared/epoch/fused.ts";
 const items = "shared/adapters/items";
 const abandon = "shared/epoch/abandon.ts";
 const lane = "shared/testing/simulation/lane-sink.ts";
@@ -425,6 +426,29 @@ export const mutants: readonly Mutant[] = [
     "an epoch is not sealed",
     "HEAD.committed moves on when all units are committed",
     patch(coordinator, '"Next": "Seal"', '"Next": "Commit failed"'),
+  ),
+  mutant(
+    "a fused epoch is not decided",
+    "what a task has acknowledged is decided",
+    patch(
+      fused,
+      "const { outcome } = await steps.decide({ epoch: task.epoch, attempt: task.attempt });",
+      'const outcome = "decided";',
+    ),
+  ),
+  mutant(
+    "a fused invocation forgets the successor",
+    "whoever passes the lease on, or finds that it is another's, has that one started",
+    patch(
+      fused,
+      'else if (next.action !== "again") return next;',
+      'else if (next.action !== "again") return next.action === "end" ? { action: "end" } : next;',
+    ),
+  ),
+  mutant(
+    "a fused epoch is not sealed",
+    "HEAD.committed moves on when all units are committed",
+    patch(fused, "    await steps.commit({ epoch });\n", ""),
   ),
   mutant(
     "an execution ends instead of waiting",

@@ -9,7 +9,13 @@ interface Meaning {
 const forbidden: Meaning = {
   code: "not-permitted",
   what: "this is not permitted",
-  wayOut: "Check the credentials and the role's policy; a deployment with `StreamPipeline` grants what is needed.",
+  wayOut:
+    "Check the credentials and their policy. `StreamPipeline` grants its functions what they need; docs/deploy.md lists what people need.",
+};
+const expired: Meaning = {
+  code: "credentials-expired",
+  what: "the credentials have expired",
+  wayOut: "Get new ones: sign in again, by `aws sso login` or as you did before.",
 };
 const missing: Meaning = {
   code: "resource-missing",
@@ -28,8 +34,9 @@ const unreachable: Meaning = {
 };
 
 const meanings: readonly (readonly [names: RegExp, meaning: Meaning])[] = [
+  [/ExpiredToken|RequestExpired/, expired],
   [
-    /AccessDenied|NotAuthorized|ExpiredToken|UnrecognizedClient|InvalidSignature|InvalidAccessKeyId|Credentials/,
+    /AccessDenied|NotAuthorized|UnrecognizedClient|InvalidSignature|InvalidClientTokenId|InvalidAccessKeyId|Credentials/,
     forbidden,
   ],
   [/ResourceNotFound|NoSuchBucket|StateMachineDoesNotExist/, missing],
@@ -48,19 +55,30 @@ export function statusOf(error: unknown): number | undefined {
   return (metadata as { httpStatusCode?: number } | undefined)?.httpStatusCode;
 }
 
+/** The action that a policy lacks, as IAM names it in most messages: `dynamodb:GetItem`. */
+function deniedAction(text: string): string | undefined {
+  return /not authorized to perform: ([\w-]+:\w+)/.exec(text)?.[1];
+}
+
 /**
- * An error of an AWS client as one of ours, which is tried again later: `not-permitted`, `resource-missing`, `throttled`, `unreachable`, else
- * `aws-service`. What it was asked for may have been done or not.
+ * An error of an AWS client as one of ours, which is tried again later: `not-permitted`, `credentials-expired`, `resource-missing`, `throttled`, `unreachable`,
+ * else `aws-service`. What it was asked for may have been done or not.
  *
  * @param doing what was tried, and where: "write the ledger in table t"
+ * @param action what IAM calls it, for answers that do not say
  */
-export function awsError(error: unknown, doing: string): EpochflowError {
+export function awsError(error: unknown, doing: string, action?: string): EpochflowError {
   if (error instanceof EpochflowError) return error;
-  const name = nameOf(error);
+  const status = statusOf(error);
+  const name = nameOf(error) === "Unknown" ? `HTTP ${status}` : nameOf(error);
   const text = error instanceof Error ? error.message : String(error);
-  const found = meanings.find(([names]) => names.test(`${name} ${statusOf(error) === undefined ? text : ""}`))?.[1];
+  const known = meanings.find(([names]) => names.test(`${name} ${status === undefined ? text : ""}`))?.[1];
+  // The answer to a HEAD request has no name.
+  const found = known ?? (status === 403 ? forbidden : undefined);
   const { code, what, wayOut } = found ?? { code: "aws-service", what: text, wayOut: undefined };
-  return new InfrastructureError(code, `Cannot ${doing}: ${what} (${name})`, {
+  const denied = found === forbidden ? (deniedAction(text) ?? action) : undefined;
+  const reason = denied === undefined ? name : `${name}: ${denied}`;
+  return new InfrastructureError(code, `Cannot ${doing}: ${what} (${reason})`, {
     ...(wayOut === undefined ? {} : { wayOut }),
     cause: error,
   });

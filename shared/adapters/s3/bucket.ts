@@ -62,7 +62,7 @@ export class Bucket {
       return { bytes: head.ContentLength ?? 0, metadata: head.Metadata ?? {} };
     } catch (error) {
       if (statusOf(error) === 404) return undefined;
-      throw this.error(error, "look at", key);
+      throw awsError(error, `look at ${this.urlOf(key)}`, "s3:GetObject");
     }
   }
 

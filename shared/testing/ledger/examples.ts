@@ -30,7 +30,7 @@ export function failureOf(code = "broken", shrink = false): Failure {
 export function ackOf(nonce: string, change: Partial<Ack> = {}): Ack {
   const counts = { records: 10, bytes: 100, skipped: 0, deadLettered: 0, late: 0, rows: {} };
   const prepared = [{ stage: 0, sink: "out", handle: { file: nonce } }];
-  const times = { maxEventTimes: { p: 7 }, nextFire: null, openUntil: null, startedAt: 1, endedAt: 2 };
+  const times = { maxEventTimes: { p: 7 }, nextFire: null, openUntil: null, stateBytes: 0, startedAt: 1, endedAt: 2 };
   return { stage: 0, task: 0, nonce, chains: {}, shuffle: null, prepared, counts, ...times, ...change };
 }
 

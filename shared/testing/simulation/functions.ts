@@ -1,11 +1,12 @@
-import { type AbortInput, abort } from "../../epoch/abort.ts";
+import { type AbortInput, abort, type Failed, unfinished } from "../../epoch/abort.ts";
 import { collect, type Retention } from "../../epoch/collect.ts";
 import { commit, seal } from "../../epoch/commit.ts";
 import { decide } from "../../epoch/decide.ts";
 import type { Engine } from "../../epoch/engine.ts";
+import { fused } from "../../epoch/fused.ts";
 import { runOf } from "../../epoch/names.ts";
 import { operate } from "../../epoch/operate.ts";
-import { plan, type TaskName } from "../../epoch/plan.ts";
+import { type PlanAnswer, plan, type TaskName } from "../../epoch/plan.ts";
 import { startOwner, wake } from "../../epoch/wake.ts";
 import { EpochflowError } from "../../errors.ts";
 import { InvariantError } from "../../invariant.ts";
@@ -14,10 +15,14 @@ import type { EpochId } from "../../ports/ledger.ts";
 import { StateError } from "./interpreter.ts";
 import { type Nature, Sandbox } from "./sandbox.ts";
 
-type Handler = (engine: Engine, input: never) => Promise<unknown>;
+/** `report` is for errors that a handler itself catches. */
+type Handler = (engine: Engine, input: never, report: (error: unknown) => void) => Promise<unknown>;
+
+/** Milliseconds that an invocation of several epochs goes on. */
+const fusedSpanMs = 60_000;
 
 /** What the functions do, by the names of the machine's states; and those that it does not call. */
-export const handlers = {
+const steps = {
   Plan: (engine, { execution }: { execution: string }) =>
     plan(engine, { run: runOf(engine.topology.name, engine.uid, execution) ?? 0 }),
   Operate: async (engine, name: TaskName) => ({ outcome: await operate(engine, name) }),
@@ -25,21 +30,59 @@ export const handlers = {
   Commit: async (engine, input: { epoch: number; sink: string }) => ({ outcome: await commit(engine, input) }),
   Seal: async (engine, input: { epoch: number }) => ({ outcome: await seal(engine, input) }),
   Abort: (engine, input: AbortInput) => abort(engine, input),
+  "Abort unfinished": async (engine, { failure }: Failed) => {
+    const id = await unfinished(engine);
+    return id ? await abort(engine, { ...id, failure }) : { outcome: "aborted", waitSeconds: 10 };
+  },
   "Start owner": (engine, { start }: { start: string }) => startOwner(engine, start),
   Wake: (engine, { over }: { event: string; over: number | null }) =>
     wake({ ...engine, pipeline: engine.topology.name }, over),
   Collect: (engine, retention: Retention & { sweep: number }) => collect(engine, retention),
 } satisfies Record<string, Handler>;
+
+export const handlers = { ...steps, Fused: runFused } satisfies Record<string, Handler>;
 export type FunctionName = keyof typeof handlers;
+
+/** Each step may fail within, without the invocation that it is part of. */
+async function runFused(
+  engine: Engine,
+  { execution, answer }: { execution: string; answer: PlanAnswer },
+  report: (error: unknown) => void,
+): Promise<PlanAnswer> {
+  const step =
+    <Input, Answer>(handler: (engine: Engine, input: Input) => Promise<Answer>) =>
+    async (input: Input): Promise<Answer> => {
+      try {
+        return await handler(engine, input);
+      } catch (error) {
+        report(error);
+        throw error;
+      }
+    };
+  const plan = step(steps.Plan);
+  const commit = step(steps.Commit);
+  const seal = step(steps.Seal);
+  const verbs = {
+    plan: () => plan({ execution }),
+    operate: step(steps.Operate),
+    decide: step(steps.Decide),
+    commit: ({ epoch, sink }: { epoch: number; sink?: string }) =>
+      sink === undefined ? seal({ epoch }) : commit({ epoch, sink }),
+    abort: step(steps.Abort),
+  };
+  return await fused(verbs, engine.clock, answer, engine.clock.now() + fusedSpanMs);
+}
 
 /** Which function each state is; those that are one share their sandboxes. */
 const functionOf: Readonly<Record<FunctionName, string>> = {
   Plan: "plan",
+  Fused: "fused",
   Operate: "operate",
   Decide: "decide",
   Commit: "commit",
   Seal: "commit",
   Abort: "abort",
+  "Abort unfinished": "abort",
   "Start owner": "trigger",
   Wake: "trigger",
   Collect: "collect",
@@ -121,17 +164,20 @@ export class Functions {
       sandbox.onCrash = () => reject(new StateError("Lambda.Unknown", "the process died"));
     });
     crashed.catch(() => {});
+    const report = (error: unknown) => {
+      if (error instanceof EpochflowError && !(error instanceof InvariantError)) return;
+      this.#nature.violated("code", `${name}: ${error instanceof Error ? error.stack : String(error)}`);
+    };
     try {
       sandbox.engine ??= this.#compose(sandbox);
       const handler = handlers[state] as Handler;
-      const answer = await Promise.race([handler(sandbox.engine, input as never), crashed]);
+      const answer = await Promise.race([handler(sandbox.engine, input as never, report), crashed]);
       this.#nature.note(() => `${name} answers ${JSON.stringify(answer ?? null)}`);
       this.#nature.reached(`${state}: ${outcomeOf(answer)}`);
       return JSON.parse(JSON.stringify(answer ?? null));
     } catch (error) {
       if (error instanceof StateError) throw error;
-      if (!(error instanceof EpochflowError) || error instanceof InvariantError)
-        this.#nature.violated("code", `${name}: ${error instanceof Error ? error.stack : String(error)}`);
+      report(error);
       const { message } = error as Error;
       this.#nature.note(`${name} fails: ${message}`);
       throw new StateError((error as Error).name, message);
@@ -162,7 +208,7 @@ export class Functions {
 
   #giveBack(name: string, sandbox: Sandbox, invocation: string): void {
     // Only workers keep anything: the state that they wrote or read last.
-    if (name !== "operate") this.#nature.memory.forgets(sandbox.name);
+    if (name !== "operate" && name !== "fused") this.#nature.memory.forgets(sandbox.name);
     if (sandbox.invocation.name !== invocation) return;
     if (sandbox.codeDigest !== `code-${this.#version(name)}`) return;
     this.#idle.set(name, [...(this.#idle.get(name) ?? []), sandbox]);
@@ -172,7 +218,7 @@ export class Functions {
 /** What an input is about, in few letters. */
 function keyOf(input: Json): string {
   if (input === null || typeof input !== "object" || Array.isArray(input)) return String(input);
-  const { failure: _, ...rest } = input as Record<string, Json>;
+  const { failure: _, answer: __, ...rest } = input as Record<string, Json>;
   return Object.values(rest).map(String).join(".");
 }
 

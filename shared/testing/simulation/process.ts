@@ -68,6 +68,7 @@ export function policyOf(chance: Chance): Omit<Policy, "chooseTasks" | "draining
     adaptive: chance.of("adaptive") < 0.7,
     records: chance.of("records") < 0.8 ? Math.round(chance.magnitude("records of an epoch", 1, 30)) : null,
     parallelism: 3,
+    fused: chance.of("fused") < 0.4,
     attempts: 3,
     backOffMs: 100,
     eventBudget: chance.pick("event budget", [300, 700, 1500, 20_000]),
@@ -92,9 +93,11 @@ function ledgerOf(world: World, sandbox: Sandbox): Ledger {
   };
 }
 
-function tasksOf({ chance, faults, setup }: World, sandbox: Sandbox, stages: number): readonly number[] {
+function tasksOf({ chance, faults, setup, policy }: World, sandbox: Sandbox, stages: number): readonly number[] {
   if (setup) return setup.tasks;
   const site = sandbox.invocation.name;
   const changes = faults.hits("parallelism changes", site);
+  // Several epochs in one invocation are epochs of one task.
+  if (policy.fused && chance.of(`one task ${changes ? site : ""}`) < 0.8) return Array(stages).fill(1);
   return Array.from({ length: stages }, (_, stage) => 1 + chance.below(`tasks ${changes ? site : ""} ${stage}`, 3));
 }

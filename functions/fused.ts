@@ -1,0 +1,38 @@
+import { fused } from "../shared/epoch/fused.ts";
+import type { PlanAnswer } from "../shared/epoch/plan.ts";
+import { abortAttemptStep } from "./abort.ts";
+import { commitStep } from "./commit.ts";
+import { decideStep } from "./decide.ts";
+import type { Step } from "./handler.ts";
+import { operateStep } from "./operate.ts";
+import { inWholeSeconds, planned } from "./plan.ts";
+import { transitionsAfter } from "./transitions.ts";
+
+/** Execution's name, and what `Plan` has answered. */
+export interface FusedInput {
+  readonly execution: string;
+  readonly answer: PlanAnswer;
+}
+
+/** How long one invocation goes on: so long may old code work on after a deployment, and a state more each such time is what it costs. */
+const spanMs = 60_000;
+
+/** State `Fused`: several epochs of one task each, with the steps of the other functions. Its answer is that of the last plan. */
+export const fusedStep: Step<FusedInput, PlanAnswer> = async (engine, { execution, answer }, call) => {
+  const { clock } = engine;
+  const part =
+    <Input extends object, Answer>(name: string, step: Step<Input, Answer>) =>
+    (input: Input) =>
+      call.part(name, input, (given, inner) => step(engine, given, inner));
+  const plan = part("plan", planned);
+  const steps = {
+    plan: () => plan({ execution }),
+    operate: part("operate", operateStep),
+    decide: part("decide", decideStep),
+    commit: part("commit", commitStep),
+    abort: part("abort", abortAttemptStep),
+  };
+  const last = await fused(steps, clock, answer, clock.now() + spanMs);
+  call.observe("StateTransitions", 1 + transitionsAfter(last));
+  return inWholeSeconds(last);
+};

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fused, type Steps } from "./fused.ts";
+import type { PlanAnswer, Work } from "./plan.ts";
+
+const processOf = (epoch: number): Required<Work>["process"] => ({
+  epoch,
+  attempt: 1,
+  stages: [{ tasks: [{ epoch, attempt: 1, stage: 0, task: 0 }] }],
+});
+const commitOf = (epoch: number): Required<Work>["commit"] => ({
+  epoch,
+  tasks: ["a", "b"].map((sink) => ({ epoch, sink })),
+  retrySeconds: 7,
+});
+const end: PlanAnswer = { action: "end" };
+
+/** Runs it with plans in turn, each of which takes a second. */
+async function run(answers: readonly PlanAnswer[], failing: Partial<Steps> = {}, spanMs = 1e9) {
+  const calls: string[] = [];
+  let now = 0;
+  const turn = answers.values();
+  const step =
+    <Input, Answer>(name: string, answer: Answer, instead?: (input: Input) => Promise<Answer>) =>
+    async (input: Input): Promise<Answer> => {
+      calls.push(`${name} ${Object.values(input as object).join(".")}`);
+      return instead ? await instead(input) : answer;
+    };
+  const steps: Steps = {
+    plan: async () => {
+      calls.push("plan");
+      now += 1000;
+      return turn.next().value ?? end;
+    },
+    operate: step("operate", {}, failing.operate),
+    decide: step("decide", { outcome: "decided" }, failing.decide),
+    commit: step("commit", {}, failing.commit),
+    abort: step("abort", { outcome: "aborted", waitSeconds: 3 } as const, failing.abort),
+  };
+  const clock = { now: () => now, sleep: async (ms: number) => void calls.push(`sleep ${ms}`) };
+  return { answer: await fused(steps, clock, await steps.plan(), spanMs), calls };
+}
+
+test("one epoch after the other, each committed while the next is processed", async () => {
+  const { answer, calls } = await run([
+    { action: "fused", process: processOf(1) },
+    { action: "fused", process: processOf(2), commit: commitOf(1) },
+    { action: "fused", commit: commitOf(2) },
+  ]);
+  assert.deepEqual(answer, end);
+  assert.deepEqual(calls, [
+    ...["plan", "operate 1.1.0.0", "decide 1.1"],
+    // Side by side, but a seal comes after the commits, and a decision after its task.
+    ...["plan", "commit 1.a", "commit 1.b", "operate 2.1.0.0", "decide 2.1", "commit 1"],
+    ...["plan", "commit 2.a", "commit 2.b", "commit 2", "plan"],
+  ]);
+});
+
+test("short waits are slept, what the machine does better is its own again", async () => {
+  const others: PlanAnswer[] = [
+    { action: "work", process: processOf(1) },
+    { action: "wait", seconds: 10 },
+    { action: "end", start: "successor" },
+  ];
+  for (const other of others) {
+    const { answer, calls } = await run([{ action: "wait", seconds: 0.5 }, { action: "again" }, other]);
+    assert.deepEqual(answer, other);
+    assert.deepEqual(calls, ["plan", "sleep 500", "plan", "plan"]);
+  }
+});
+
+test("no epoch begins when the time is over: it is planned, and the next invocation processes it", async () => {
+  const answers = [1, 2, 3].map((epoch): PlanAnswer => ({ action: "fused", process: processOf(epoch) }));
+  const { answer, calls } = await run(answers, {}, 3000);
+  assert.deepEqual(answer, answers[2]);
+  assert.ok(!calls.includes("operate 3.1.0.0"));
+});
+
+test("a failed attempt is aborted, and whatever the reason the machine takes over", async () => {
+  const failures: Partial<Steps>[] = [
+    { operate: () => Promise.reject(new Error("broken")) },
+    { decide: async () => ({ outcome: "fenced" }) },
+    { decide: () => Promise.reject(new Error("broken")) },
+  ];
+  for (const failing of failures) {
+    const { answer, calls } = await run([{ action: "fused", process: processOf(1), commit: commitOf(0) }], failing);
+    assert.deepEqual(answer, { action: "wait", seconds: 3 });
+    assert.ok(calls.some((call) => call.startsWith("abort 1.1")));
+    assert.ok(calls.includes("commit 0"), "the commit is not disturbed");
+    assert.equal(calls.filter((call) => call === "plan").length, 1);
+  }
+  const superseded = {
+    decide: async () => ({ outcome: "fenced" }),
+    abort: async () => ({ outcome: "aborted", waitSeconds: 0 }),
+  };
+  const lost = await run([{ action: "fused", process: processOf(1) }], superseded as Partial<Steps>);
+  assert.deepEqual(lost.answer, { action: "wait", seconds: 0 });
+});
+
+test("a commit that fails is tried again later, and not sealed; the next epoch is processed", async () => {
+  const failing = { commit: () => Promise.reject(new Error("broken")) };
+  const { answer, calls } = await run([{ action: "fused", process: processOf(2), commit: commitOf(1) }], failing);
+  assert.deepEqual(answer, { action: "wait", seconds: 7 });
+  assert.ok(calls.includes("decide 2.1") && !calls.includes("commit 1"));
+});
+
+test("a plan or an abort that fails ends it: the next plan goes on from the ledger", async () => {
+  const broken = () => Promise.reject(new Error("broken"));
+  await assert.rejects(run([{ action: "fused", process: processOf(1) }], { operate: broken, abort: broken }), /broken/);
+});

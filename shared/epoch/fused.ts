@@ -1,0 +1,69 @@
+import type { Clock } from "../ports/clock.ts";
+import type { AbortAnswer, AbortInput } from "./abort.ts";
+import type { PlanAnswer, TaskName, Work } from "./plan.ts";
+
+/** What the functions of the state machine do, here one after the other in one of them. */
+export interface Steps {
+  plan(): Promise<PlanAnswer>;
+  operate(name: TaskName): Promise<unknown>;
+  decide(id: { readonly epoch: number; readonly attempt: number }): Promise<{ readonly outcome: string }>;
+  commit(input: { readonly epoch: number; readonly sink?: string }): Promise<unknown>;
+  abort(input: AbortInput): Promise<AbortAnswer>;
+}
+
+/** A longer wait costs less in the state machine. */
+const mostSecondsToSleep = 5;
+
+/**
+ * Several small epochs in one invocation (protocol §6, Elastic): what the state machine does from one plan to the next, by the same verbs in the same order,
+ * until something comes that is better done by the machine: an epoch of several tasks, a failure, a long wait, the end. That is the answer, as `plan` would
+ * give it. However it is cut short, the next plan goes on from the ledger, as after any failure.
+ *
+ * @param answer what `plan` has said
+ * @param until milliseconds; no epoch begins later
+ */
+export async function fused(steps: Steps, clock: Clock, answer: PlanAnswer, until: number): Promise<PlanAnswer> {
+  for (let next = answer; ; next = await steps.plan()) {
+    if (clock.now() >= until) return next;
+    if (next.action === "fused") {
+      const seconds = await round(steps, next);
+      // Also after a loss to a twin of this invocation: two that went on side by side would fence each other's attempts.
+      if (seconds !== undefined) return { action: "wait", seconds };
+    } else if (next.action === "wait" && next.seconds <= mostSecondsToSleep) await clock.sleep(next.seconds * 1000);
+    else if (next.action !== "again") return next;
+  }
+}
+
+/** Seconds to wait after a failure; undefined: there was none. */
+type Result = number | undefined;
+
+/** As the state `Work`: one epoch is committed while the next is processed, and neither disturbs the other. */
+async function round(steps: Steps, { commit, process }: Work): Promise<Result> {
+  const [one, other] = await Promise.all([commit && committed(steps, commit), process && processed(steps, process)]);
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
+}
+
+async function committed(steps: Steps, { epoch, tasks, retrySeconds }: Required<Work>["commit"]): Promise<Result> {
+  try {
+    await Promise.all(tasks.map((task) => steps.commit(task)));
+    await steps.commit({ epoch });
+    return undefined;
+  } catch {
+    return retrySeconds;
+  }
+}
+
+async function processed(steps: Steps, { epoch, attempt, stages }: Required<Work>["process"]): Promise<Result> {
+  const failure = await failureOf(steps, stages[0]!.tasks[0]!);
+  return failure && (await steps.abort({ epoch, attempt, failure })).waitSeconds;
+}
+
+async function failureOf(steps: Steps, task: TaskName): Promise<AbortInput["failure"] | undefined> {
+  try {
+    await steps.operate(task);
+    const { outcome } = await steps.decide({ epoch: task.epoch, attempt: task.attempt });
+    return outcome === "decided" ? undefined : { outcome };
+  } catch (error) {
+    return { Error: (error as Error).name, Cause: (error as Error).message };
+  }
+}
