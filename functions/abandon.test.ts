@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryLedger } from "../shared/adapters/memory/ledger.ts";
 import type { Engine } from "../shared/epoch/engine.ts";
+import { InfrastructureError } from "../shared/errors.ts";
 import type { CommitContext } from "../shared/ports/sink.ts";
 import { begin, committed, decided, first, unitOf } from "../shared/testing/ledger/examples.ts";
 import { type AbandonInput, abandonStep } from "./abandon.ts";
 
 /** Epoch 2 of the examples waits for its commit. The sink `out` has what its units `visible` hold. */
-async function engineWith(visible: readonly string[] = []) {
+async function engineWith(visible: readonly string[] = [], isReached = true) {
   const ledger = new MemoryLedger();
   await begin(ledger);
   await committed(ledger, 1);
@@ -16,6 +17,7 @@ async function engineWith(visible: readonly string[] = []) {
   const sink = {
     abandon: async ({ sink, key }: CommitContext) => {
       asked.push(`${sink}/${key}`);
+      if (!isReached) throw new InfrastructureError("unreachable", "the brokers are out of reach");
       return visible.includes(key) ? "committed" : "lost";
     },
   };
@@ -45,4 +47,11 @@ test("what is wrong with the wish is answered, and nothing changes", async () =>
   assert.ok("error" in committed && "error" in nothing);
   assert.deepEqual([committed.error.code, nothing.error.code], ["not-uncommitted", "no-units"]);
   assert.ok((await ledger.units(2)).every(({ status }) => status === "prepared"));
+});
+
+test("a sink that cannot be asked fails the function, and is asked again by the next wish", async () => {
+  const { abandon, asked } = await engineWith([], false);
+  const wish = { sink: "out", epoch: 2 };
+  for (let tries = 0; tries < 2; tries++) await assert.rejects(abandon(wish), { code: "unreachable" });
+  assert.deepEqual(asked, ["out/0", "out/0"]);
 });

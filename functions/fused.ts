@@ -26,7 +26,7 @@ export const fusedStep: Step<FusedInput, PlanAnswer> = async (engine, { executio
       call.part(name, input, (given, inner) => step(engine, given, inner));
   const plan = part("plan", planned);
   const steps = {
-    plan: () => plan({ execution }),
+    plan: () => plan({ execution, fused: true }),
     operate: part("operate", operateStep),
     decide: part("decide", decideStep),
     commit: part("commit", commitStep),

@@ -4,18 +4,25 @@ import type { Step } from "./handler.ts";
 import { observeLag, observePlan } from "./metrics.ts";
 import { transitionsAfter } from "./transitions.ts";
 
-type PlanStep = Step<{ readonly execution: string }, PlanAnswer>;
+interface PlanInput {
+  readonly execution: string;
+}
 
 /** State `Plan`: what the execution of this name does next. */
-export const planStep: PlanStep = async (engine, input, call) => {
-  const answer = await planned(engine, input, call);
+export const planStep: Step<PlanInput, PlanAnswer> = async (engine, input, call) => {
+  const answer = await planned(engine, { ...input, fused: false }, call);
   call.observe("StateTransitions", 1 + transitionsAfter(answer));
   return inWholeSeconds(answer);
 };
 
-export const planned: PlanStep = async (engine, { execution }, { observe }) => {
+/** `fused`: asked by the function `fused`. */
+export const planned: Step<PlanInput & { readonly fused: boolean }, PlanAnswer> = async (
+  engine,
+  { execution, fused },
+  { observe },
+) => {
   const run = runOf(engine.topology.name, engine.uid, execution) ?? 0;
-  const answer = await plan({ ...engine, source: observeLag(engine.source, observe) }, { run });
+  const answer = await plan({ ...engine, source: observeLag(engine.source, observe) }, { run, fused });
   await observePlan(engine, answer, observe);
   return answer;
 };

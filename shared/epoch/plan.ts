@@ -5,7 +5,7 @@ import type { Engine } from "./engine.ts";
 import type { EpochRow } from "./epoch.ts";
 import { executionName } from "./names.ts";
 import { newPlan, smallerPlan } from "./plan-ranges.ts";
-import { commitBackOffSeconds, eventsOfRound, type Policy, taskCounts } from "./policy.ts";
+import { commitBackOffSeconds, eventsOfFused, eventsOfRound, eventsOfWait, type Policy, taskCounts } from "./policy.ts";
 
 export interface TaskName {
   readonly epoch: number;
@@ -39,11 +39,19 @@ export type PlanAnswer =
   /** Over: idle, or somebody else holds the lease; `start` names an execution to start if it does not exist. */
   | { readonly action: "end"; readonly start?: string };
 
+/** Who asks what comes next. */
+export interface Asking {
+  /** Number of the execution. */
+  readonly run: number;
+  /** A function that itself does what is small: of its waits and commits the state machine sees nothing. */
+  readonly fused?: boolean;
+}
+
 /**
  * What comes next (protocol §6). Only the owner of the lease changes anything. It reads the wake sequence before HEAD and the sources' ends: going idle is
  * conditional on it, so whatever arrives after these reads keeps it awake (I7).
  */
-export async function plan(engine: Engine, { run }: { run: number }): Promise<PlanAnswer> {
+export async function plan(engine: Engine, { run, fused = false }: Asking): Promise<PlanAnswer> {
   const { ledger, policy, topology, uid } = engine;
   const name = (of: number) => executionName(topology.name, uid, of);
   const wake = await ledger.wake();
@@ -53,8 +61,9 @@ export async function plan(engine: Engine, { run }: { run: number }): Promise<Pl
   const goIdle = async (): Promise<PlanAnswer> =>
     (await ledger.release(run, wake.sequence)) === "released" ? { action: "end" } : { action: "again" };
   if (head.status === "stopped") return await goIdle();
-  const events = eventsOfRound(policy.parallelism * topology.stages.length, Object.keys(topology.sinks).length);
-  if (wake.events > 0 && wake.events + events > policy.eventBudget) {
+  const sinks = Object.keys(topology.sinks).length;
+  const most = eventsOfRound(policy.parallelism * topology.stages.length, sinks);
+  if (wake.events > 0 && wake.events + most > policy.eventBudget) {
     const successor = await ledger.handOver(run);
     return successor === null ? { action: "again" } : { action: "end", start: name(successor) };
   }
@@ -62,12 +71,13 @@ export async function plan(engine: Engine, { run }: { run: number }): Promise<Pl
     refuseOtherTopology(engine, head);
     const commit = head.committed < head.decided ? await commitWork(engine, head.committed + 1) : undefined;
     const mayPlan = head.status === "running" && !policy.draining() && head.decided - head.committed < 2;
-    const next = mayPlan ? await planNext(engine, run, head.decided, events).catch(commitFirst(commit)) : "nothing";
+    const next = mayPlan ? await planNext(engine, run, head.decided).catch(commitFirst(commit)) : "nothing";
     if (next === "changed") return { action: "again" };
     if (typeof next === "object" && "process" in next) return workOf(policy, { ...(commit && { commit }), ...next });
-    if (commit) return (await ledger.spend(run, events)) ? workOf(policy, { commit }) : { action: "again" };
+    const spend = async (events: number) => fused || (await ledger.spend(run, events));
+    if (commit) return (await spend(eventsOfRound(0, sinks))) ? workOf(policy, { commit }) : { action: "again" };
     if (next === "nothing") return await goIdle();
-    return (await ledger.spend(run, 12)) ? { action: "wait", seconds: next.wait } : { action: "again" };
+    return (await spend(eventsOfWait)) ? { action: "wait", seconds: next.wait } : { action: "again" };
   } catch (error) {
     if (!(error instanceof LossError)) throw error;
     const place = { pipeline: topology.name, epoch: head.decided + 1, ...error.place };
@@ -126,7 +136,6 @@ async function planNext(
   engine: Engine,
   owner: number,
   decided: number,
-  events: number,
 ): Promise<Required<Pick<Work, "process">> | "nothing" | "changed" | { wait: number }> {
   const { ledger, topology, policy, clock } = engine;
   await openSinks(engine);
@@ -136,19 +145,24 @@ async function planNext(
   if (planned === "nothing" || "wait" in planned) return planned;
   const tasks = taskCounts(policy, planned, topology.stages.length, topology.keyGroups);
   const fused = tasks.length > 1 && tasks.every((count) => count === 1);
+  const stages = fused ? [1] : tasks;
   const written = await ledger.plan({
     epoch,
     seen: row ? row.attempt : null,
     owner,
     plan: planned,
     attemptPlan: { codeDigest: engine.codeDigest, tasks, fused },
-    events,
+    events: eventsOf(engine, stages),
     now: clock.now(),
   });
   if (written.outcome !== "planned") return "changed";
-  return {
-    process: { epoch, attempt: written.attempt, stages: stagesOf(epoch, written.attempt, fused ? [1] : tasks) },
-  };
+  return { process: { epoch, attempt: written.attempt, stages: stagesOf(epoch, written.attempt, stages) } };
+}
+
+function eventsOf({ policy, topology }: Engine, stages: readonly number[]): number {
+  const tasks = stages.reduce((sum, count) => sum + count, 0);
+  if (policy.fused && tasks === 1) return eventsOfFused;
+  return eventsOfRound(tasks, Object.keys(topology.sinks).length);
 }
 
 /** The plan that a row has; a smaller one if its last attempt ran out of time or memory (I1). */

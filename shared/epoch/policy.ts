@@ -65,6 +65,12 @@ export function commitBackOffSeconds(ageMs: number): number {
   return Math.min(60, Math.max(1, Math.round(ageMs / 4000)));
 }
 
+/** History events from a plan that answers `wait` to the next. */
+export const eventsOfWait = 12;
+
+/** From a plan that answers `fused` to the next that the state machine asks for, failures included; inside the function itself there are none. */
+export const eventsOfFused = 30;
+
 /** History events that one round of the state machine may cost at most (protocol §6, Hand-over). */
 export function eventsOfRound(tasks: number, commits: number): number {
   return 60 + 16 * tasks + 16 * commits;

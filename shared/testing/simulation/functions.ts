@@ -23,8 +23,8 @@ const fusedSpanMs = 60_000;
 
 /** What the functions do, by the names of the machine's states; and those that it does not call. */
 const steps = {
-  Plan: (engine, { execution }: { execution: string }) =>
-    plan(engine, { run: runOf(engine.topology.name, engine.uid, execution) ?? 0 }),
+  Plan: (engine, { execution, fused }: { execution: string; fused?: boolean }) =>
+    plan(engine, { run: runOf(engine.topology.name, engine.uid, execution) ?? 0, fused: fused ?? false }),
   Operate: async (engine, name: TaskName) => ({ outcome: await operate(engine, name) }),
   Decide: async (engine, id: EpochId) => ({ outcome: await decide(engine, id) }),
   Commit: async (engine, input: { epoch: number; sink: string }) => ({ outcome: await commit(engine, input) }),
@@ -63,7 +63,7 @@ async function runFused(
   const commit = step(steps.Commit);
   const seal = step(steps.Seal);
   const verbs = {
-    plan: () => plan({ execution }),
+    plan: () => plan({ execution, fused: true }),
     operate: step(steps.Operate),
     decide: step(steps.Decide),
     commit: ({ epoch, sink }: { epoch: number; sink?: string }) =>
