@@ -1,22 +1,26 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Stack } from "aws-cdk-lib";
 import { type NodejsFunctionProps, OutputFormat } from "aws-cdk-lib/aws-lambda-nodejs";
 import type { Construct } from "constructs";
 import type { functionsOf } from "../functions/index.ts";
 import { UsageError } from "../shared/errors.ts";
 
-export type FunctionName = keyof ReturnType<typeof functionsOf>;
-
-export const functionNames: readonly FunctionName[] = [
+/** Of the handlers. Written down here, so that the declarations of the package do without those of Lambda. */
+export const functionNames = [
   "trigger",
   "plan",
+  "fused",
   "operate",
   "decide",
   "commit",
   "abort",
   "collect",
-];
+] as const satisfies readonly (keyof ReturnType<typeof functionsOf>)[];
+
+export type FunctionName = (typeof functionNames)[number];
 
 const extension = extname(import.meta.url);
 const runsFromSources = extension === ".ts";
@@ -27,10 +31,11 @@ const lockFiles = ["package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock
  * How the one file is made that all functions of a pipeline share: its entry is a stub, which gives the pipeline to the handlers. The AWS SDK is in it, so that what
  * runs is what was tested.
  *
- * @throws UsageError `no-lock-file`
+ * @throws UsageError `no-lock-file`, `missing-package`
  */
 export function bundleOf(scope: Construct, entry: string): NodejsFunctionProps {
   const depsLockFilePath = lockFileOf(resolve(entry));
+  if (Stack.of(scope).bundlingRequired) checkBundler(depsLockFilePath);
   return {
     entry: writeStub(dirname(depsLockFilePath), scope.node.addr, resolve(entry)),
     depsLockFilePath,
@@ -40,6 +45,8 @@ export function bundleOf(scope: Construct, entry: string): NodejsFunctionProps {
       minify: true,
       keepNames: true,
       externalModules: [],
+      // Native modules lie beside the bundle; whether they run there is checked afterwards.
+      loader: { ".node": "copy" },
       // Packages that are no ES modules call it.
       banner: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
       esbuildArgs: { "--conditions": runsFromSources ? "epochflow-source,module" : "module" },
@@ -59,6 +66,18 @@ function writeStub(project: string, name: string, entry: string): string {
   ];
   writeFileSync(file, lines.join("\n"));
   return file;
+}
+
+/** Without it the CDK would want Docker, in which the files of this machine are not. */
+function checkBundler(lockFile: string): void {
+  try {
+    createRequire(lockFile).resolve("esbuild");
+  } catch (cause) {
+    throw new UsageError("missing-package", `The functions are bundled by esbuild, which ${dirname(lockFile)} lacks`, {
+      wayOut: "Install it: npm install --save-dev esbuild",
+      cause,
+    });
+  }
 }
 
 /** The nearest one above the pipeline: the project is where it lies. */

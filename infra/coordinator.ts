@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import { DefinitionBody, LogLevel, StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import type { Construct } from "constructs";
 import { acknowledge, acknowledgeWildcards } from "./acknowledged.ts";
@@ -13,14 +13,14 @@ export function coordinator(
   scope: Construct,
   name: string,
   functions: PipelineFunctions,
-  logRetention: RetentionDays,
+  logs: LogGroup,
 ): StateMachine {
-  const { plan, operate, decide, commit, abort, trigger } = functions;
+  const { plan, fused, operate, decide, commit, abort, trigger } = functions;
   const role = new Role(scope, "CoordinatorRole", { assumedBy: new ServicePrincipal("states.amazonaws.com") });
   role.addToPolicy(
     new PolicyStatement({
       actions: ["lambda:InvokeFunction"],
-      resources: [plan, operate, decide, commit, abort, trigger].map(({ functionArn }) => functionArn),
+      resources: [plan, fused, operate, decide, commit, abort, trigger].map(({ functionArn }) => functionArn),
     }),
   );
   acknowledgeWildcards(role, ["*"], "X-Ray and the delivery of logs know no resources.");
@@ -30,6 +30,7 @@ export function coordinator(
     definitionBody: DefinitionBody.fromString(readFileSync(definition, "utf8")),
     definitionSubstitutions: {
       PlanFunction: plan.functionArn,
+      FusedFunction: fused.functionArn,
       OperateFunction: operate.functionArn,
       DecideFunction: decide.functionArn,
       CommitFunction: commit.functionArn,
@@ -37,11 +38,7 @@ export function coordinator(
       TriggerFunction: trigger.functionArn,
     },
     tracingEnabled: true,
-    logs: {
-      destination: new LogGroup(scope, "CoordinatorLogs", { retention: logRetention }),
-      level: LogLevel.ERROR,
-      includeExecutionData: false,
-    },
+    logs: { destination: logs, level: LogLevel.ERROR, includeExecutionData: false },
   });
   acknowledge(machine, "AwsSolutions-SF1");
   return machine;

@@ -3,20 +3,18 @@ import { resolve } from "node:path";
 import "../local/self-reference.ts";
 import "../local/typescript-modules.ts";
 import { UsageError } from "../shared/errors.ts";
-import { bind } from "../shared/pipeline/bind.ts";
 import { describe } from "../shared/pipeline/describe.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
 
 const require = createRequire(import.meta.url);
 
 /**
- * The description of the pipeline that a module exports as its default, with values in place of its parameters. CDK's constructs are made synchronously, and so
- * the module is loaded.
+ * The description of the pipeline that a module exports as its default, with parameters in it. CDK's constructs are made synchronously, and so the module is loaded.
  *
- * @throws UsageError for parameters that are not the pipeline's, or what the module lacks; whatever the module throws
+ * @throws UsageError for what the module lacks; whatever the module throws
  */
-export function descriptionOf(entry: string, parameters: Readonly<Record<string, string>>): Topology {
-  return bind(describe(load(resolve(entry)).default), parameters);
+export function descriptionOf(entry: string): Topology {
+  return describe(load(resolve(entry)).default);
 }
 
 function load(file: string): { readonly default?: unknown } {

@@ -1,16 +1,34 @@
 import { RemovalPolicy } from "aws-cdk-lib";
-import { AttributeType, Billing, type ITable, TableEncryptionV2, TableV2 } from "aws-cdk-lib/aws-dynamodb";
+import {
+  AttributeType,
+  Billing,
+  type CfnGlobalTable,
+  type ITable,
+  TableEncryptionV2,
+  TableV2,
+} from "aws-cdk-lib/aws-dynamodb";
+import type { IKey } from "aws-cdk-lib/aws-kms";
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from "aws-cdk-lib/aws-s3";
 import type { Construct } from "constructs";
 import { acknowledge } from "./acknowledged.ts";
 
-/** A bucket for snapshots. It has no lifecycle: the collector knows what is in use, and age says nothing of that (I5). */
-export function stateBucket(scope: Construct, removalPolicy = RemovalPolicy.RETAIN): IBucket {
+export interface StorageOptions {
+  readonly removalPolicy: RemovalPolicy | undefined;
+  readonly encryptionKey: IKey | undefined;
+}
+
+/**
+ * A bucket for snapshots. It has no lifecycle, for age says nothing of what is in use (I5): the collector knows, and deletes. Not even uploads that nobody has ended may
+ * expire: one may be the output of a decided epoch that waits for its commit.
+ */
+export function stateBucket(scope: Construct, { removalPolicy, encryptionKey }: StorageOptions): IBucket {
   const bucket = new Bucket(scope, "Bucket", {
-    encryption: BucketEncryption.S3_MANAGED,
+    ...(encryptionKey
+      ? { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true }
+      : { encryption: BucketEncryption.S3_MANAGED }),
     enforceSSL: true,
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-    removalPolicy,
+    removalPolicy: removalPolicy ?? RemovalPolicy.RETAIN,
   });
   acknowledge(bucket, "AwsSolutions-S1");
   // CDK is not written for exact optional properties.
@@ -18,13 +36,22 @@ export function stateBucket(scope: Construct, removalPolicy = RemovalPolicy.RETA
 }
 
 /** The table of the ledger. */
-export function ledgerTable(scope: Construct, removalPolicy = RemovalPolicy.RETAIN): ITable {
-  return new TableV2(scope, "Table", {
+export function ledgerTable(scope: Construct, { removalPolicy, encryptionKey }: StorageOptions): ITable {
+  const table = new TableV2(scope, "Table", {
     partitionKey: { name: "pk", type: AttributeType.STRING },
     sortKey: { name: "sk", type: AttributeType.STRING },
     billing: Billing.onDemand(),
     encryption: TableEncryptionV2.dynamoOwnedKey(),
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-    removalPolicy,
-  }) as ITable;
+    removalPolicy: removalPolicy ?? RemovalPolicy.RETAIN,
+  });
+  if (encryptionKey) encryptBy(table, encryptionKey);
+  return table as ITable;
+}
+
+/** TableV2 takes a key only in a stack that names its region, since it might have replicas in others. This one has none. */
+function encryptBy(table: TableV2, { keyArn }: IKey): void {
+  const resource = table.node.defaultChild as CfnGlobalTable;
+  resource.sseSpecification = { sseEnabled: true, sseType: "KMS" };
+  resource.addPropertyOverride("Replicas.0.SSESpecification", { KMSMasterKeyId: keyArn });
 }

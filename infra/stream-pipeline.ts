@@ -1,49 +1,34 @@
-import { ArnFormat, Duration, Names, type RemovalPolicy, Stack } from "aws-cdk-lib";
+import { ArnFormat, Duration, Names, Stack } from "aws-cdk-lib";
+import type { Dashboard } from "aws-cdk-lib/aws-cloudwatch";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
-import { Architecture } from "aws-cdk-lib/aws-lambda";
-import { RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { Connections, IConnectable } from "aws-cdk-lib/aws-ec2";
+import type { Grant, IGrantable } from "aws-cdk-lib/aws-iam";
+import { Architecture, type EventSourceMapping } from "aws-cdk-lib/aws-lambda";
+import { LogGroup, type LogGroupProps, RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IBucket } from "aws-cdk-lib/aws-s3";
 import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
-import { Construct } from "constructs";
-import { type PolicySettings, policyOf, variables } from "../functions/settings.ts";
+import type { Construct } from "constructs";
+import { policyOf } from "../functions/settings.ts";
 import { checkOptions } from "../shared/options.ts";
+import { alarms, type PipelineAlarms } from "./alarms.ts";
 import { bundleOf } from "./bundle.ts";
 import { coordinator } from "./coordinator.ts";
-import { descriptionOf } from "./description.ts";
+import { dashboard } from "./dashboard.ts";
+import { keyArnsOf, letLogsUse, queueEncryption, readingBy, writingBy } from "./encryption.ts";
 import { type PipelineFunctions, pipelineFunctions } from "./functions.ts";
+import { wakeOnRecords } from "./kafka/mappings.ts";
+import { MeasuredPipeline } from "./metrics.ts";
+import { connectionsOf } from "./network.ts";
+import { pipelineOutput } from "./output.ts";
+import { knownProps, type StreamPipelineProps } from "./props.ts";
+import { type ResolvedPipeline, resolvePipeline } from "./resolve.ts";
+import { grant, readRights } from "./rights.ts";
 import { ledgerTable, stateBucket } from "./storage.ts";
-import { wakeOnEndedExecutions, wakeRegularly } from "./wake-ups.ts";
-
-export interface StreamPipelineProps {
-  /** The module whose default export is the pipeline. */
-  readonly entry: string;
-  /** Values of the pipeline's parameters. */
-  readonly parameters?: Readonly<Record<string, string>>;
-  /** Epochs and tasks: `{ intervalMs: 1000 }`. By default epochs of ten seconds, and at most eight tasks a stage. */
-  readonly policy?: PolicySettings;
-  /** MiB of the functions that process records; 1,769 is one CPU, and the default. */
-  readonly memory?: number;
-  /** Default arm64. */
-  readonly architecture?: Architecture;
-  /** How often the pipeline is woken though nothing has told of new input; `"off"`: never. Default five minutes. */
-  readonly heartbeat?: Duration | "off";
-  /** Default three months. */
-  readonly logRetention?: RetentionDays;
-  /** Of bucket and table, when the stack is deleted. Default: they stay. */
-  readonly removalPolicy?: RemovalPolicy;
-  /** Where snapshots lie; the keys of this pipeline begin with its name. By default a bucket of its own. */
-  readonly bucket?: IBucket;
-  /** The ledger, with the keys `pk` and `sk`, both texts; several pipelines may share it. By default a table of its own. */
-  readonly table?: ITable;
-}
-
-const known: readonly (keyof StreamPipelineProps)[] = [
-  ...(["entry", "parameters", "policy", "memory", "architecture", "heartbeat"] as const),
-  ...(["logRetention", "removalPolicy", "bucket", "table"] as const),
-];
+import { wakeOnDeployment, wakeOnEndedExecutions, wakeRegularly } from "./wake-ups.ts";
 
 /** One CPU of Lambda. */
 const oneCpu = 1769;
+const enoughForSmallEpochs = 1024;
 
 /**
  * A pipeline on AWS: snapshots in S3, the ledger in DynamoDB, the coordinator a state machine, the workers functions. While no data comes, nothing of it runs
@@ -51,42 +36,84 @@ const oneCpu = 1769;
  *
  * @throws UsageError at synth for a wrong option, parameter or pipeline
  */
-export class StreamPipeline extends Construct {
+export class StreamPipeline extends MeasuredPipeline implements IConnectable {
+  readonly pipelineName: string;
   readonly bucket: IBucket;
   readonly table: ITable;
   readonly stateMachine: StateMachine;
   readonly functions: PipelineFunctions;
+  /** One for each topic whose records wake the pipeline. */
+  readonly eventSourceMappings: readonly EventSourceMapping[];
+  readonly alarms: PipelineAlarms;
+  readonly dashboard?: Dashboard;
+  readonly #resolved: ResolvedPipeline;
+  readonly #keyArns: readonly string[];
 
   constructor(scope: Construct, id: string, props: StreamPipelineProps) {
     super(scope, id);
-    checkOptions("StreamPipeline", props, known);
-    const { parameters = {}, policy = {}, logRetention = RetentionDays.THREE_MONTHS } = props;
+    checkOptions("StreamPipeline", props, knownProps);
+    const { removalPolicy, encryptionKey, policy = {}, memory = oneCpu, heartbeat = Duration.minutes(5) } = props;
     policyOf(policy);
+    this.#resolved = resolvePipeline(this, props);
+    const { topology, kafka } = this.#resolved;
+    this.pipelineName = topology.name;
+    this.bucket = props.bucket ?? stateBucket(this, { removalPolicy, encryptionKey });
+    this.table = props.table ?? ledgerTable(this, { removalPolicy, encryptionKey });
+    this.#keyArns = keyArnsOf(this.bucket, this.table, encryptionKey);
+    if (encryptionKey) letLogsUse(encryptionKey, this);
+    const logs: LogGroupProps = {
+      retention: props.logRetention ?? RetentionDays.THREE_MONTHS,
+      ...(encryptionKey && { encryptionKey }),
+    };
+
     const machineName = Names.uniqueResourceName(this, { maxLength: 80 });
     // Built, and not asked of the machine, which itself names the functions: that would be a cycle.
     const stateMachineArn = Stack.of(this).formatArn({
       ...{ service: "states", resource: "stateMachine", resourceName: machineName },
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
-    this.bucket = props.bucket ?? stateBucket(this, props.removalPolicy);
-    this.table = props.table ?? ledgerTable(this, props.removalPolicy);
     this.functions = pipelineFunctions(this, {
-      topology: descriptionOf(props.entry, parameters),
-      places: { tableArn: this.table.tableArn, bucketArn: this.bucket.bucketArn, stateMachineArn },
+      ...this.#resolved,
+      ...{ bucket: this.bucket, table: this.table, stateMachineArn, keyRights: writingBy(this.#keyArns), policy, logs },
       bundle: bundleOf(this, props.entry),
-      environment: {
-        [variables.table]: this.table.tableName,
-        [variables.bucket]: this.bucket.bucketName,
-        [variables.parameters]: Stack.of(this).toJsonString(parameters),
-        [variables.policy]: JSON.stringify(policy),
-      },
-      triggerEnvironment: { [variables.stateMachine]: stateMachineArn },
-      memory: props.memory ?? oneCpu,
+      memory,
+      fusedMemory: props.fusedMemory ?? Math.min(memory, enoughForSmallEpochs),
       architecture: props.architecture ?? Architecture.ARM_64,
-      logRetention,
     });
-    this.stateMachine = coordinator(this, machineName, this.functions, logRetention);
-    wakeOnEndedExecutions(this, this.stateMachine, this.functions);
-    if (props.heartbeat !== "off") wakeRegularly(this, props.heartbeat ?? Duration.minutes(5), this.functions);
+    this.stateMachine = coordinator(this, machineName, this.functions, new LogGroup(this, "CoordinatorLogs", logs));
+
+    const { functions, stateMachine, table, bucket } = this;
+    const ended = wakeOnEndedExecutions(this, stateMachine, functions, queueEncryption(encryptionKey));
+    if (heartbeat !== "off") wakeRegularly(this, heartbeat, functions);
+    this.eventSourceMappings = kafka ? wakeOnRecords(this, functions.trigger, kafka, props.batchingWindow) : [];
+    wakeOnDeployment(this, stateMachine, functions);
+
+    const deadLetterQueues = [ended, ...(kafka?.wakeUps ? [kafka.wakeUps.onFailure] : [])];
+    const observed = { pipeline: this, functions, deadLetterQueues };
+    this.alarms = alarms(this, { ...observed, heartbeat, topic: props.alarmTopic });
+    if (props.dashboard !== false)
+      this.dashboard = dashboard(this, { ...observed, topology, stateMachine, table, bucket, alarms: this.alarms });
+    pipelineOutput(this, topology, functions, {
+      table: table.tableName,
+      bucket: bucket.bucketName,
+      stateMachine: stateMachineArn,
+    });
+  }
+
+  /** Of the functions that talk to brokers, and of Lambda's pollers for brokers that are not MSK's. @throws UsageError `missing-vpc` if they lie in no VPC */
+  get connections(): Connections {
+    return connectionsOf(this.#resolved.network);
+  }
+
+  /** To read the ledger, and what is in buckets of the output: what `epochflow status` and `epochflow read` need. Topics are their cluster's to grant. */
+  grantRead(grantee: IGrantable): Grant {
+    const { topology } = this.#resolved;
+    const places = { tableArn: this.table.tableArn, bucketArn: this.bucket.bucketArn };
+    return grant(grantee, [...readRights(this, topology, places), ...readingBy(this.#keyArns)]);
+  }
+
+  /** To wake the pipeline: to invoke the function `trigger` with `{ "source": "epochflow" }`. */
+  grantWake(grantee: IGrantable): Grant {
+    return grant(grantee, [{ actions: ["lambda:InvokeFunction"], resources: [this.functions.trigger.functionArn] }]);
   }
 }

@@ -1,9 +1,10 @@
-import { Duration } from "aws-cdk-lib";
+import { Annotations, Duration } from "aws-cdk-lib";
 import { Rule, RuleTargetInput, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction, SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
-import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { Queue, type QueueProps } from "aws-cdk-lib/aws-sqs";
 import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
+import { InvocationType, Trigger } from "aws-cdk-lib/triggers";
 import type { Construct } from "constructs";
 import type { PipelineFunctions } from "./functions.ts";
 
@@ -13,16 +14,19 @@ const tries = 1000;
 /**
  * Executions that ended badly reach `trigger` through a queue, so that the event, which is the proof that an execution is over, stays until an execution is
  * started (I7). One that ended in any way is the occasion to collect what it has left.
+ *
+ * @returns the queue of those that were given up
  */
 export function wakeOnEndedExecutions(
   scope: Construct,
   machine: StateMachine,
   { trigger, collect }: PipelineFunctions,
-) {
-  const deadLetters = new Queue(scope, "EndedDeadLetters", { ...queueDefaults, retentionPeriod: Duration.days(14) });
+  encryption: QueueProps,
+): Queue {
+  const deadLetters = deadLetterQueue(scope, "EndedDeadLetters", encryption);
   const queue = new Queue(scope, "Ended", {
-    ...queueDefaults,
-    retentionPeriod: Duration.days(14),
+    ...encryption,
+    retentionPeriod: longestRetention,
     visibilityTimeout: Duration.minutes(6),
     deadLetterQueue: { queue: deadLetters, maxReceiveCount: tries },
   });
@@ -35,6 +39,7 @@ export function wakeOnEndedExecutions(
     targets: [new LambdaFunction(collect)],
   });
   trigger.addEventSource(new SqsEventSource(queue, { batchSize: 1 }));
+  return deadLetters;
 }
 
 /** Wakes the pipeline now and then, whatever may have been missed. */
@@ -45,7 +50,28 @@ export function wakeRegularly(scope: Construct, every: Duration, { trigger }: Pi
   });
 }
 
-const queueDefaults = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
+/**
+ * Deploying wakes once: the code or a parameter may be what a pipeline that stopped, or sees nothing new, has waited for. It goes last, when all functions are those of the
+ * deployment.
+ */
+export function wakeOnDeployment(scope: Construct, machine: StateMachine, functions: PipelineFunctions): void {
+  Annotations.of(functions.trigger).acknowledgeWarning(
+    "@aws-cdk/aws-lambda:addPermissionsToVersionOrAlias",
+    "Only the custom resource invokes the version that was deployed, and it may.",
+  );
+  new Trigger(scope, "Deployed", {
+    handler: functions.trigger,
+    invocationType: InvocationType.EVENT,
+    executeAfter: [machine, ...Object.values(functions)],
+  });
+}
+
+const longestRetention = Duration.days(14);
+
+/** For what was given up, so that people see it. */
+export function deadLetterQueue(scope: Construct, id: string, encryption: QueueProps): Queue {
+  return new Queue(scope, id, { ...encryption, retentionPeriod: longestRetention });
+}
 
 function patternOf({ stateMachineArn }: StateMachine, status: readonly string[]) {
   return {
