@@ -1,7 +1,17 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { engineVersion } from "../local/engine-version.ts";
-import { parseDuration, parseParameter, parseWholeNumber } from "./arguments.ts";
+import {
+  type Add,
+  durationOption,
+  numberOption,
+  ofStack,
+  parameterOption,
+  stackOption,
+  stateOption,
+  teach,
+} from "./command-options.ts";
 import { type ExitCode, exitCodesHelp } from "./exit-codes.ts";
+import { addAbandon, addEpochs, addLag, addPauseAndResume, addReset, addStatus } from "./state-commands.ts";
 
 /**
  * The command line as data. The code of a command is loaded when it is called, so that help comes at once.
@@ -10,7 +20,7 @@ import { type ExitCode, exitCodesHelp } from "./exit-codes.ts";
  */
 export function createProgram(exit: (code: ExitCode) => void): Command {
   const program = new Command("epochflow")
-    .description("Processes streams exactly once, on this machine with Node alone.")
+    .description("Processes streams exactly once: on this machine with Node alone, or on AWS.")
     .version(engineVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "explain a command")
     .helpCommand("help [command]", "explain a command");
@@ -25,10 +35,13 @@ export function createProgram(exit: (code: ExitCode) => void): Command {
   addAbandon(program, exit);
   addReset(program, exit);
   const environment = "Environment:\n  EPOCHFLOW_DEBUG=1  stack traces with errors\n  NO_COLOR=1         no colours";
-  return teach(program, ["epochflow run examples/word-count.ts", "epochflow run --help"], exitCodesHelp, environment);
+  return teach(
+    program,
+    ["epochflow run examples/word-count.ts", "epochflow status --stack word-count"],
+    exitCodesHelp,
+    environment,
+  );
 }
-
-type Add = (program: Command, exit: (code: ExitCode) => void) => void;
 
 const addRun: Add = (program, exit) => {
   const command = program
@@ -39,7 +52,7 @@ const addRun: Add = (program, exit) => {
         "from the last epoch that was committed; nothing is lost, and nothing comes twice. New input is taken up by running again, or with --follow.",
     )
     .argument("<pipeline>", "module whose default export is the pipeline")
-    .option("--set <name=value>", "value of one of the pipeline's parameters; may be repeated", parseParameter)
+    .addOption(parameterOption())
     .addOption(stateOption())
     .addOption(numberOption("--epoch-records", "records an epoch takes, exactly"))
     .addOption(durationOption("--epoch-interval", "time an epoch should take, to which its size adapts", "1s"))
@@ -67,15 +80,15 @@ Ctrl-C ends after the running epoch, a second one at once; both lose nothing.`;
 };
 
 const addRead: Add = (program, exit) => {
-  const command = program
-    .command("read")
-    .summary("print the committed rows of an output folder")
+  const command = ofStack(program.command("read").argument("[folder]", "the sink's folder on this machine"))
+    .summary("print the committed rows of a files sink")
     .description(
-      "Prints the committed rows of a folder that a files sink has written, as JSON lines in the order of epochs, and nothing else.",
+      "Prints the committed rows that a files sink has written, as JSON lines in the order of epochs, and nothing else: of a folder, or of a bucket that a " +
+        "deployed pipeline writes to.",
     )
-    .argument("<folder>", "the sink's folder")
-    .action(async (folder) => exit(await (await import("./commands/read.ts")).readCommand(folder)));
-  teach(command, ["epochflow read out", "epochflow read out | sort | head"]);
+    .addOption(stackOption("--sink <id>", "which sink, of a pipeline with several"))
+    .action(async (folder, options) => exit(await (await import("./commands/read.ts")).readCommand(folder, options)));
+  teach(command, ["epochflow read out | sort | head", "epochflow read --stack word-count --sink counts"]);
 };
 
 const addExplain: Add = (program, exit) => {
@@ -116,129 +129,3 @@ const addVerify: Add = (program, exit) => {
     "epochflow verify access-log.ts --seed 17",
   ]);
 };
-
-const addLag: Add = (program, exit) => {
-  const command = program
-    .command("lag")
-    .summary("show how far a pipeline is behind its source")
-    .description(
-      "Shows for each partition of the source where the pipeline is, where the partition ends, and its watermark. Of a topic, the stable end is the last " +
-        "stable offset; above it are transactions that are not over. Changes nothing.",
-    )
-    .argument("<pipeline>", "module whose default export is the pipeline")
-    .option("--set <name=value>", "value of one of the pipeline's parameters; may be repeated", parseParameter)
-    .addOption(stateOption())
-    .option("--json", "as JSON, a line for each partition")
-    .action(async (module, options) => exit(await (await import("./commands/lag.ts")).lagCommand(module, options)));
-  teach(command, [
-    "epochflow lag access-log.ts --set input=access.log --set output=out",
-    "epochflow lag word-count-kafka.ts --set brokers=localhost:9092 --set input=lines --set output=counts",
-  ]);
-};
-
-const addStatus: Add = (program, exit) => {
-  const command = ofState(program.command("status"))
-    .summary("show where a pipeline is, and what holds it up")
-    .description(
-      "Shows where a pipeline is: its last epoch, watermark and positions, what waits, and what holds it up.",
-    )
-    .option("--json", "as JSON")
-    .action(async (pipeline, options) =>
-      exit(await (await import("./commands/status.ts")).statusCommand(pipeline, options)),
-    );
-  teach(command, ["epochflow status", "epochflow status access-log.ts --json"]);
-};
-
-const addEpochs: Add = (program, exit) => {
-  const command = ofState(program.command("epochs"))
-    .summary("list epochs: ranges, attempts, timings, counts")
-    .description(
-      "Lists the last epochs: what they read, in which attempt they were decided, when, and what came of it.",
-    )
-    .addOption(numberOption("--last", "how many").default(20))
-    .option("--json", "as JSON, a line each")
-    .action(async (pipeline, options) =>
-      exit(await (await import("./commands/epochs.ts")).epochsCommand(pipeline, options)),
-    );
-  teach(command, ["epochflow epochs --last 5", "epochflow epochs access-log.ts --json | jq .decision.counts"]);
-};
-
-const addPauseAndResume: Add = (program, exit) => {
-  const pause = ofState(program.command("pause"))
-    .summary("let a pipeline rest after the running epoch")
-    .description("A process that is at work ends after its epoch, and `run` does nothing until `resume`.")
-    .action(async (pipeline, options) =>
-      exit(await (await import("./commands/pause.ts")).pauseCommand(pipeline, options)),
-    );
-  teach(pause, ["epochflow pause", "epochflow pause access-log"]);
-
-  const resume = ofState(program.command("resume"))
-    .summary("let a paused or stopped pipeline go on")
-    .description("Lets a pipeline go on that was paused, or that an error has stopped, once its cause is mended.")
-    .action(async (pipeline, options) =>
-      exit(await (await import("./commands/resume.ts")).resumeCommand(pipeline, options)),
-    );
-  teach(resume, ["epochflow resume", "epochflow resume --state /var/lib/access-log"]);
-};
-
-const addAbandon: Add = (program, exit) => {
-  const command = ofState(program.command("abandon"))
-    .summary("give up output that can never be committed")
-    .description(
-      "Gives up what a sink has not committed of an epoch, where that can never succeed: its target is gone for good. " +
-        "The output is lost, which the ledger records; the pipeline goes on. Asks first. Output to Kafka may be there after all: to find out, the " +
-        "module and its parameters are needed.",
-    )
-    .requiredOption("--sink <id>", "the sink's id")
-    .addOption(numberOption("--epoch", "the epoch's number").makeOptionMandatory())
-    .option("--set <name=value>", "value of one of the pipeline's parameters; may be repeated", parseParameter)
-    .option("--unasked", "do not ask the sink's service whether it has the output after all: it is gone for good")
-    .option("--yes", "do not ask")
-    .action(async (pipeline, options) =>
-      exit(await (await import("./commands/abandon.ts")).abandonCommand(pipeline, options)),
-    );
-  teach(command, [
-    "epochflow abandon --sink counts --epoch 17",
-    "epochflow abandon access-log.ts --sink counts --epoch 17 --yes",
-  ]);
-};
-
-const addReset: Add = (program, exit) => {
-  const command = ofState(program.command("reset"))
-    .summary("begin anew: empty state, all input once more")
-    .description(
-      "Empties the state of a pipeline, so that the next run reads all of the input again. What was written stays, and its rows come " +
-        "once more. Given the module, a changed topology is accepted. Asks first.",
-    )
-    .option("--yes", "do not ask")
-    .action(async (pipeline, options) =>
-      exit(await (await import("./commands/reset.ts")).resetCommand(pipeline, options)),
-    );
-  teach(command, ["epochflow reset access-log.ts", "epochflow reset --state /var/lib/access-log --yes"]);
-};
-
-/** How every command but `run` finds the state that it is about. */
-function ofState(command: Command): Command {
-  return command
-    .argument("[pipeline]", "its module or its name; not needed where .epochflow holds one state only")
-    .addOption(stateOption());
-}
-
-function stateOption(): Option {
-  return new Option("--state <folder>", "folder of the state (default: .epochflow/<name of the pipeline>)");
-}
-
-function numberOption(flag: string, description: string): Option {
-  return new Option(`${flag} <n>`, description).argParser((text) => parseWholeNumber(flag, text));
-}
-
-function durationOption(flag: string, description: string, byDefault: string): Option {
-  const option = new Option(`${flag} <duration>`, `${description} (default: ${byDefault})`);
-  return option.argParser((text) => parseDuration(flag, text));
-}
-
-/** Below the options: examples, then whatever else is good to know. */
-function teach(command: Command, examples: readonly string[], ...notes: readonly string[]): Command {
-  const lines = ["Examples:", ...examples.map((example) => `  $ ${example}`)].join("\n");
-  return command.addHelpText("after", `\n${[lines, ...notes].join("\n\n")}`);
-}

@@ -1,5 +1,3 @@
-import { statSync } from "node:fs";
-import { join } from "node:path";
 import { displayPath } from "../local/paths.ts";
 import type { Checkpoint, DecidedEpoch, EpochRow } from "../shared/epoch/epoch.ts";
 import type { Fingerprint } from "../shared/pipeline/fingerprint.ts";
@@ -14,14 +12,13 @@ import {
   formatOffsets,
   formatSome,
 } from "./format.ts";
+import type { OpenPipeline } from "./open-pipeline.ts";
 import { formatError } from "./report.ts";
-import type { OpenState } from "./state.ts";
 
-/** What `status` shows, and what `status --json` prints. */
+/** What `status` shows, and what `status --json` prints, with the pipeline's places by their names. */
 export interface Status extends Head {
-  readonly state: string;
   readonly wake: Wake;
-  /** Whether a process works on this state now. */
+  /** Whether a process or an execution works on it now. */
   readonly atWork: boolean;
   /** The last decided epoch, and the oldest that is decided and not committed. */
   readonly last: DecidedEpoch | null;
@@ -34,44 +31,47 @@ export interface Status extends Head {
   readonly checkpointBytes: number | null;
 }
 
-export async function readStatus({ folder, objects, ledger, head, atWork }: OpenState): Promise<Status> {
+export async function readStatus(pipeline: OpenPipeline): Promise<Status> {
+  const { ledger, head } = pipeline;
   const rows = await ledger.epochs({ from: Math.max(1, head.decided), to: head.decided + 1 });
   const decided = (row: EpochRow | undefined): DecidedEpoch | null => (row?.status === "decided" ? row : null);
   const last = decided(rows.find((row) => row.epoch === head.decided));
   return {
     ...head,
-    state: folder,
+    ...pipeline.places,
     wake: await ledger.wake(),
-    atWork: atWork(),
+    atWork: await pipeline.atWork(),
     last,
     uncommitted: head.committed < head.decided ? decided(await ledger.epoch(head.committed + 1)) : null,
     next: rows.find((row) => row.epoch === head.decided + 1) ?? null,
-    offsets: Object.values((JSON.parse(head.fingerprint) as Fingerprint).sources).includes("files")
-      ? "bytes"
-      : "records",
-    checkpointBytes: last === null ? 0 : sizeOf(last.decision.checkpoint, objects),
+    offsets: offsetsOf(head),
+    checkpointBytes: last === null ? 0 : await bytesOf(last.decision.checkpoint, pipeline),
   };
 }
 
-function sizeOf(checkpoint: Checkpoint, folder: string): number | null {
-  const runs = Object.values(checkpoint.stages).flat();
-  let bytes = 0;
-  for (const key of new Set(runs.flatMap((run) => run.objects))) {
-    const size = statSync(join(folder, key), { throwIfNoEntry: false })?.size;
-    if (size === undefined) return null;
-    bytes += size;
-  }
-  return bytes;
+/** What an offset of the source counts. */
+export function offsetsOf({ fingerprint }: Head): "bytes" | "records" {
+  const { sources } = JSON.parse(fingerprint) as Fingerprint;
+  return Object.values(sources).includes("files") ? "bytes" : "records";
 }
 
-export function formatStatus(status: Status, now: number): string {
+async function bytesOf(checkpoint: Checkpoint, { sizeOf }: OpenPipeline): Promise<number | null> {
+  const runs = Object.values(checkpoint.stages).flat();
+  const objects = new Set(runs.flatMap((run) => run.objects));
+  const sizes = await Promise.all([...objects].map(sizeOf));
+  return sizes.reduce<number | null>((sum, size) => (sum === null || size === undefined ? null : sum + size), 0);
+}
+
+type Where = Pick<OpenPipeline, "places" | "worker" | "flags">;
+
+export function formatStatus(status: Status, where: Where, now: number): string {
   const { last, next, uncommitted } = status;
   const fields: [string, string][] = [
     ["pipeline", status.pipeline],
     ["uid", status.uid],
-    ["state", displayPath(status.state)],
-    ["status", formatHeadStatus(status)],
-    ["process", formatProcess(status)],
+    ...Object.entries(where.places).map(formatPlace),
+    ["status", formatHeadStatus(status, where)],
+    [where.worker, formatWorker(status, where)],
     ["epochs", `${formatCount(status.decided)} decided, ${formatCount(status.committed)} committed`],
   ];
   if (uncommitted !== null) {
@@ -96,19 +96,28 @@ function formatCommitFailure({ commitFailure }: DecidedEpoch, now: number): stri
   return `\n${times}\n${formatError(error)}`;
 }
 
-function formatHeadStatus({ status, error }: Status): string {
-  if (status === "paused") return "paused: `epochflow resume` lets it go on";
+/** The name of a place is that of a property; the folder of a state is shown as it is seen from here. */
+function formatPlace([name, place]: [string, string]): [string, string] {
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return [words, name === "state" ? displayPath(place) : place];
+}
+
+function formatHeadStatus({ status, error }: Status, { worker, flags }: Where): string {
   if (status === "running") return "running";
-  const way = error?.kind === "loss" ? "`epochflow resume` lets it go on" : "`epochflow run` tries again";
+  const resume = `\`epochflow resume${flags}\` lets it go on`;
+  if (status === "paused") return `paused: ${resume}`;
+  // On this machine the next run is as good, unless something is lost.
+  const way = error?.kind === "loss" || worker === "execution" ? resume : "`epochflow run` tries again";
   return ["stopped", ...(error === null ? [] : [formatError(error)]), `Once the cause is mended, ${way}.`].join("\n");
 }
 
-/** A lease may name a run that is dead: the lock on the state is what tells. */
-function formatProcess({ atWork, wake: { owner } }: Status): string {
+/** A lease may name a run that is dead: the lock on the state, or the execution, is what tells. */
+function formatWorker({ atWork, wake: { owner } }: Status, { worker }: Where): string {
   if (atWork) return owner === null ? "at work" : `at work: run ${owner} holds the lease`;
+  const next = worker === "process" ? "run" : "wake-up";
   return owner === null
     ? "none at work"
-    : `none at work: run ${owner} has ended with the lease, which the next run takes`;
+    : `none at work: run ${owner} has ended with the lease, which the next ${next} takes`;
 }
 
 function formatLast({ checkpointBytes }: Status, { epoch, decision }: DecidedEpoch, now: number): [string, string][] {

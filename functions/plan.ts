@@ -4,7 +4,7 @@ import type { Step } from "./handler.ts";
 import { observeLag, observePlan } from "./metrics.ts";
 import { transitionsAfter } from "./transitions.ts";
 
-interface PlanInput {
+export interface PlanInput {
   readonly execution: string;
 }
 

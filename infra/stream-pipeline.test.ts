@@ -164,6 +164,7 @@ test("others are granted to read, and to wake, and no more", () => {
     "lambda:InvokeFunction",
     "s3:GetObject",
     "s3:ListBucket",
+    "states:DescribeExecution",
   ]);
 });
 

@@ -105,11 +105,15 @@ export class StreamPipeline extends MeasuredPipeline implements IConnectable {
     return connectionsOf(this.#resolved.network);
   }
 
-  /** To read the ledger, and what is in buckets of the output: what `epochflow status` and `epochflow read` need. Topics are their cluster's to grant. */
+  /**
+   * To read the ledger and what is in buckets of the output, and to see whether an execution is at work: what `epochflow status`, `epochs`, `lag` and `read` need, besides
+   * `cloudformation:DescribeStacks`. Topics are their cluster's to grant.
+   */
   grantRead(grantee: IGrantable): Grant {
     const { topology } = this.#resolved;
     const places = { tableArn: this.table.tableArn, bucketArn: this.bucket.bucketArn };
-    return grant(grantee, [...readRights(this, topology, places), ...readingBy(this.#keyArns)]);
+    const read = grant(grantee, [...readRights(this, topology, places), ...readingBy(this.#keyArns)]);
+    return read.combine(this.stateMachine.grantExecution(grantee, "states:DescribeExecution"));
   }
 
   /** To wake the pipeline: to invoke the function `trigger` with `{ "source": "epochflow" }`. */

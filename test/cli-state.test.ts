@@ -107,6 +107,9 @@ test("abandon gives up one sink's units, and no others", async (context) => {
   assert.match(stderr, /Abandoned 2 parts of sink out in epoch 2/);
   const statuses = (await ledger.units(2)).map(({ sink, status }) => `${sink} ${status}`);
   assert.deepEqual(statuses, ["out abandoned", "out abandoned", "late prepared"]);
+  const again = await run("abandon", "--sink", "out", "--epoch", "2", "--yes");
+  assert.equal(again.code, 2);
+  assert.match(again.stderr, /out has given up its output in epoch 2 already\n {2}way out: `epochflow resume`/);
 });
 
 test("abandon names what there is to abandon", async (context) => {

@@ -1,7 +1,7 @@
 /** What `npm pack` makes, used as a stranger would: an empty folder, `npm init`, `npm install`, a pipeline, `npx epochflow run`. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -25,7 +25,11 @@ const environment = {
 };
 
 async function run(cwd: string, command: string, ...args: string[]) {
-  return await promisify(execFile)(command, args, { cwd, env: environment, maxBuffer: 1 << 26 });
+  return await runWith({}, cwd, command, ...args);
+}
+
+async function runWith(more: Record<string, string>, cwd: string, command: string, ...args: string[]) {
+  return await promisify(execFile)(command, args, { cwd, env: { ...environment, ...more }, maxBuffer: 1 << 26 });
 }
 
 const pipeline = `
@@ -116,4 +120,39 @@ test("has declarations that TypeScript takes, strictly", async () => {
   const check = (file: string) => run(app, join(root, "node_modules/.bin/tsc"), ...options, file);
   await check("pipeline.ts");
   await assert.rejects(check("wrong.ts"), (error: { stdout: string }) => /wrong\.ts.*Key/s.test(error.stdout));
+});
+
+/** The files that docs/deploy.md shows, in a folder below `app`, which gets the packages that it names beside epochflow. */
+function deployedProject(): string {
+  const packages = ["aws-cdk-lib", "constructs", "esbuild", "@types", "aws-msk-iam-sasl-signer-js"];
+  for (const name of packages) {
+    rmSync(join(app, "node_modules", name), { recursive: true, force: true });
+    symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name));
+  }
+  const project = join(app, "words");
+  const shown = /```(?:ts|json)\n\/\/ ([\w./-]+)[^\n]*\n(.*?)```/gs;
+  for (const [, name, text] of readFileSync(join(root, "docs/deploy.md"), "utf8").matchAll(shown)) {
+    mkdirSync(dirname(join(project, name!)), { recursive: true });
+    writeFileSync(join(project, name!), text!);
+  }
+  writeFileSync(join(project, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(project, "package-lock.json"), "{}");
+  return project;
+}
+
+test("the project of docs/deploy.md passes the type check, and synthesizes", async () => {
+  const project = deployedProject();
+  const synth = {
+    CDK_OUTDIR: "out",
+    CDK_DEFAULT_ACCOUNT: "111122223333",
+    CDK_DEFAULT_REGION: "eu-west-1",
+    CDK_CONTEXT_JSON: '{ "aws:cdk:bundling-stacks": [] }',
+  };
+  await Promise.all([
+    run(project, join(root, "node_modules/.bin/tsc"), "--project", "."),
+    runWith(synth, project, "node", "app.ts"),
+  ]);
+  const template = readFileSync(join(project, "out/word-count.template.json"), "utf8");
+  for (const type of ["AWS::Lambda::EventSourceMapping", "AWS::StepFunctions::StateMachine", "AWS::EC2::VPCEndpoint"])
+    assert.ok(template.includes(`"${type}"`), type);
 });

@@ -8,7 +8,14 @@ import { cli } from "./support/cli.ts";
 import { temporaryFolder } from "./support/folder.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const documents = ["README.md", "CONTRIBUTING.md", "docs/protocol.md", "docs/dependencies.md", "test/model/README.md"];
+const documents = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "docs/protocol.md",
+  "docs/deploy.md",
+  "docs/dependencies.md",
+  "test/model/README.md",
+];
 const readme = readFileSync(join(root, "README.md"), "utf8");
 
 describe("README.md", () => {
@@ -35,6 +42,25 @@ describe("README.md", () => {
       [...options].filter((option) => !known.includes(`${option} `)),
       [],
     );
+  });
+});
+
+describe("docs/deploy.md", () => {
+  it("names only commands and options that there are", async () => {
+    const calls = readFileSync(join(root, "docs/deploy.md"), "utf8").matchAll(
+      /epochflow ([a-z]+)( [^`\n#]*--[^`\n#]*)/g,
+    );
+    const byCommand = Map.groupBy(calls, ([, command]) => command!);
+    assert.ok(byCommand.size > 5);
+    for (const [command, found] of byCommand) {
+      const { stdout } = await cli(command, "--help");
+      const options = new Set(found.flatMap(([, , rest]) => rest!.match(/--[a-z-]+/g) ?? []));
+      assert.deepEqual(
+        [...options].filter((option) => !stdout.includes(`${option} `)),
+        [],
+        command,
+      );
+    }
   });
 });
 
