@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join, resolve } from "node:path";
@@ -37,7 +38,7 @@ export function bundleOf(scope: Construct, entry: string): NodejsFunctionProps {
   const depsLockFilePath = lockFileOf(resolve(entry));
   if (Stack.of(scope).bundlingRequired) checkBundler(depsLockFilePath);
   return {
-    entry: writeStub(dirname(depsLockFilePath), scope.node.addr, resolve(entry)),
+    entry: writeStub(dirname(depsLockFilePath), resolve(entry)),
     depsLockFilePath,
     bundling: {
       format: OutputFormat.ESM,
@@ -54,17 +55,18 @@ export function bundleOf(scope: Construct, entry: string): NodejsFunctionProps {
   };
 }
 
-/** Among what the project's tools keep, since esbuild wants an entry within the project. */
-function writeStub(project: string, name: string, entry: string): string {
-  const folder = join(project, "node_modules", ".cache", "epochflow");
-  const file = join(folder, `${name}.ts`);
-  mkdirSync(folder, { recursive: true });
+/** Named by what is in it, so that two apps of a project can be synthesized at once. Among what the project's tools keep, since esbuild wants an entry within the project. */
+function writeStub(project: string, entry: string): string {
   const lines = [
     `import { functionsOf } from ${JSON.stringify(functionsModule)};`,
     `import pipeline from ${JSON.stringify(entry)};`,
     `export const { ${functionNames.join(", ")} } = functionsOf(pipeline, import.meta.url);`,
   ];
-  writeFileSync(file, lines.join("\n"));
+  const text = lines.join("\n");
+  const folder = join(project, "node_modules", ".cache", "epochflow");
+  const file = join(folder, `${createHash("sha256").update(text).digest("hex").slice(0, 32)}.ts`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, text);
   return file;
 }
 

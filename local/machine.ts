@@ -32,7 +32,8 @@ export function handlersOf(engine: Engine, operate: (name: TaskName) => Promise<
     Commit: async (input: { epoch: number; sink: string }) => ({ outcome: await commit(engine, input) }),
     Seal: async (input: { epoch: number }) => ({ outcome: await seal(engine, input) }),
     Abort: async (input: AbortInput) => await abort(engine, input),
-    "Start owner": async ({ start }: { start: string }) => await startOwner(engine, start),
+    "Start owner": async ({ start }: { start: string }) =>
+      await startOwner({ ...engine, pipeline: engine.topology.name }, start),
   };
 }
 

@@ -143,7 +143,7 @@ async function planNext(
   const [last, row] = await Promise.all([ledger.epoch(decided), ledger.epoch(epoch)]);
   const planned = row ? await again(engine, row) : await newPlan(engine, last);
   if (planned === "nothing" || "wait" in planned) return planned;
-  const tasks = taskCounts(policy, planned, topology.stages.length, topology.keyGroups);
+  const tasks = taskCounts(policy, planned, topology.stages.length, topology.keyGroups, row?.failures ?? 0);
   const fused = tasks.length > 1 && tasks.every((count) => count === 1);
   const stages = fused ? [1] : tasks;
   const written = await ledger.plan({

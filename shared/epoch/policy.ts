@@ -47,11 +47,21 @@ export function epochLimit(policy: Policy, last: EpochRow | undefined): Required
   return { records, bytes: Math.max(leastBytes, Math.round(last.decision.counts.bytes * factor)) };
 }
 
-/** Number of tasks a stage, from the size of the epoch alone, so that an attempt's files are those of any other attempt. */
-export function taskCounts(policy: Policy, plan: EpochPlan, stages: number, keyGroups: number): readonly number[] {
+/**
+ * Number of tasks a stage, from the size of the epoch; half as many after each failed attempt, until it is one: where functions have no room for so many at once, or
+ * each task has its own chance to fail, fewer come through.
+ */
+export function taskCounts(
+  policy: Policy,
+  plan: EpochPlan,
+  stages: number,
+  keyGroups: number,
+  failures: number,
+): readonly number[] {
   if (policy.chooseTasks) return policy.chooseTasks(plan, stages);
   const pieces = plan.partitions.reduce((sum, one) => sum + (one.to > one.from ? one.cuts.length + 1 : 0), 0);
-  const worth = Math.max(1, Math.min(policy.parallelism, pieces, Math.ceil(plan.bytes / bytesPerTask)));
+  const most = Math.min(policy.parallelism, pieces, Math.ceil(plan.bytes / bytesPerTask));
+  const worth = Math.max(1, Math.floor(most / 2 ** failures));
   return Array.from({ length: stages }, (_, stage) => (stage === 0 ? worth : Math.min(worth, keyGroups)));
 }
 

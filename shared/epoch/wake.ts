@@ -1,6 +1,6 @@
 import type { Executions } from "../ports/executions.ts";
 import type { Ledger, Wake } from "../ports/ledger.ts";
-import { executionName } from "./names.ts";
+import { executionName, runOf } from "./names.ts";
 
 interface Trigger {
   readonly pipeline: string;
@@ -34,7 +34,13 @@ export async function wake(trigger: Trigger, over: number | null = null): Promis
   }
 }
 
-/** Starts the execution that a lease names: a successor, or an owner that was never started. */
-export async function startOwner(trigger: Pick<Trigger, "executions">, name: string): Promise<void> {
-  await trigger.executions.start(name);
+/**
+ * Starts the execution that a lease names: a successor, or an owner that was never started. If its name is used up, by an execution that is over, that is the proof
+ * which takes the lease from it: nobody else would wake for it (I7).
+ */
+export async function startOwner(trigger: Trigger, name: string): Promise<void> {
+  const { executions, pipeline, uid } = trigger;
+  if ((await executions.start(name)) === "started" || (await executions.describe(name)) !== "over") return;
+  const run = runOf(pipeline, uid, name);
+  if (run !== undefined) await wake(trigger, run);
 }

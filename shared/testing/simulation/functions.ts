@@ -34,7 +34,8 @@ const steps = {
     const id = await unfinished(engine);
     return id ? await abort(engine, { ...id, failure }) : { outcome: "aborted", waitSeconds: 10 };
   },
-  "Start owner": (engine, { start }: { start: string }) => startOwner(engine, start),
+  "Start owner": (engine, { start }: { start: string }) =>
+    startOwner({ ...engine, pipeline: engine.topology.name }, start),
   Wake: (engine, { over }: { event: string; over: number | null }) =>
     wake({ ...engine, pipeline: engine.topology.name }, over),
   Collect: (engine, retention: Retention & { sweep: number }) => collect(engine, retention),
