@@ -1,12 +1,14 @@
 /** The app that users deploy, deployed by the CDK's own command: input in a bucket, a wake-up, the state machine, output in a bucket. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { readRows } from "../../shared/adapters/s3/reader.ts";
-import { AwsDeployment } from "../support/aws-deployment.ts";
+import { AwsDeployment } from "../support/aws/deployment.ts";
 import { type Emulator, startEmulator } from "../support/emulator/emulator.ts";
 import { type Clients, clientsOf } from "../support/emulator/services.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { anEmulator, needing } from "../support/needing.ts";
+
+const { after, before, test } = await needing(anEmulator);
 
 const folder = temporaryFolder();
 let emulator: Emulator;
@@ -20,6 +22,9 @@ after(async () => {
   await emulator.stop();
   folder[Symbol.dispose]();
 });
+
+/** Of infra/app.ts. */
+const stack = "epochflow-word-count";
 
 const words = ["river", "stone", "cloud", "ember"];
 /** Lines of `<milliseconds> TAB <words>`, in order of time. */
@@ -46,8 +51,9 @@ function expected(lines: readonly string[]): string[] {
 }
 
 test("a deployed pipeline counts what lies in a bucket, exactly, and rests when it is done", async () => {
-  const deployment = new AwsDeployment(emulator, clients, folder.path);
-  const { DataBucket = "", Trigger = "", StateMachine = "" } = await deployment.deploy("epochflow-word-count");
+  const deployment = new AwsDeployment({ emulator, clients, folder: folder.path, stack });
+  const { DataBucket = "", Trigger = "", StateMachine = "" } = await deployment.deploy();
+  await deployment.idle(StateMachine, 1);
   const put = (name: string, lines: readonly string[]) => {
     const object = { Bucket: DataBucket, Key: `input/${name}`, Body: `${lines.join("\n")}\n` };
     return clients.s3.send(new PutObjectCommand(object));
@@ -69,5 +75,5 @@ test("a deployed pipeline counts what lies in a bucket, exactly, and rests when 
   assert.deepEqual(await deployment.invoke(Trigger, kafka), { outcomes: ["started"] });
   await deployment.idle(StateMachine);
   assert.deepEqual(await output(), expected([...one, ...other]));
-  assert.deepEqual(await deployment.statuses(StateMachine), ["SUCCEEDED", "SUCCEEDED"]);
+  assert.deepEqual(await deployment.statuses(StateMachine), ["SUCCEEDED", "SUCCEEDED", "SUCCEEDED"]);
 });

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { DynamoLedger } from "../../shared/adapters/dynamodb/ledger.ts";
 import { MemoryObjectStore } from "../../shared/adapters/memory/object-store.ts";
 import type { Ledger } from "../../shared/ports/ledger.ts";
@@ -15,6 +14,9 @@ import {
 } from "../../shared/testing/ledger/examples.ts";
 import { useEmulator } from "../support/emulator/fixture.ts";
 import { clientsOf, createTable } from "../support/emulator/services.ts";
+import { anEmulator, needing } from "../support/needing.ts";
+
+const { test } = await needing(anEmulator);
 
 const aws = useEmulator({ seed: 1, oneIn: 1_000_000 });
 

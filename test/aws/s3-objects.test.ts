@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { S3ObjectStore } from "../../shared/adapters/s3/object-store.ts";
 import { collect } from "../../shared/testing/collect.ts";
 import { objectStoreConformance } from "../../shared/testing/object-store-conformance.ts";
 import type { Fault } from "../support/emulator/fault-proxy.ts";
 import { useEmulator } from "../support/emulator/fixture.ts";
 import { type Clients, createBucket } from "../support/emulator/services.ts";
+import { anEmulator, needing } from "../support/needing.ts";
+
+const { suite, test } = await needing(anEmulator);
 
 const aws = useEmulator({ seed: 1, oneIn: 25 });
 
@@ -18,10 +20,12 @@ for (const [name, clients, prefix] of [
   ["S3", () => aws.clients, ""],
   ["S3, below a prefix and with faults", () => aws.faulty, "below/a/prefix/"],
 ] as const)
-  objectStoreConformance(name, async () => {
-    const open = await store(clients(), prefix);
-    return { store: open(), another: async () => open(), dispose: async () => {} };
-  });
+  suite(name, () =>
+    objectStoreConformance(name, async () => {
+      const open = await store(clients(), prefix);
+      return { store: open(), another: async () => open(), dispose: async () => {} };
+    }),
+  );
 
 test("there were faults", () => assert.ok(aws.proxy.count >= 10, `${aws.proxy.count}`));
 

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import {
   AbortMultipartUploadCommand,
   type LifecycleRule,
@@ -24,6 +23,9 @@ import {
 import type { AwsRequest } from "../support/emulator/aws-answers.ts";
 import { useEmulator } from "../support/emulator/fixture.ts";
 import { type Clients, createBucket } from "../support/emulator/services.ts";
+import { anEmulator, needing } from "../support/needing.ts";
+
+const { suite, test } = await needing(anEmulator);
 
 const isStart = ({ method, url }: AwsRequest) => method === "POST" && /[?&]uploads/.test(url);
 /** An upload whose id got lost is nobody's, and waits for its sweep: the suite wants to see none. */
@@ -45,8 +47,8 @@ async function target(clients: Clients): Promise<Target> {
   };
 }
 
-sinkConformance("S3", () => target(aws.clients));
-sinkConformance("S3, with faults", () => target(aws.faulty));
+suite("S3", () => sinkConformance("S3", () => target(aws.clients)));
+suite("S3, with faults", () => sinkConformance("S3, with faults", () => target(aws.faulty)));
 
 test("there were faults", () => assert.ok(aws.proxy.count >= 10, `${aws.proxy.count}`));
 

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { DeleteObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
 import { createS3Source } from "../../shared/adapters/s3/source.ts";
@@ -7,6 +6,9 @@ import { sourceConformance } from "../../shared/testing/source-conformance.ts";
 import { readValues, single, wholeRange } from "../../shared/testing/source-scenario.ts";
 import { useEmulator } from "../support/emulator/fixture.ts";
 import { type Clients, createBucket } from "../support/emulator/services.ts";
+import { anEmulator, needing } from "../support/needing.ts";
+
+const { suite, test } = await needing(anEmulator);
 
 const aws = useEmulator({ seed: 1, oneIn: 40 });
 
@@ -38,8 +40,8 @@ const losses: Parameters<typeof sourceConformance<Awaited<ReturnType<typeof inpu
   "the object was replaced by a shorter one": ({ put }, name) => put(name, "other\n"),
 };
 
-sourceConformance("S3", () => input(aws.clients), losses);
-sourceConformance("S3, with faults", () => input(aws.faulty), losses);
+suite("S3", () => sourceConformance("S3", () => input(aws.clients), losses));
+suite("S3, with faults", () => sourceConformance("S3, with faults", () => input(aws.faulty), losses));
 
 test("there were faults", () => assert.ok(aws.proxy.count >= 10, `${aws.proxy.count}`));
 

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { CreateStateMachineCommand, StopExecutionCommand } from "@aws-sdk/client-sfn";
 import { StepFunctionsExecutions } from "../../shared/adapters/stepfunctions/executions.ts";
 import { operationOf } from "../support/emulator/aws-answers.ts";
 import { useEmulator } from "../support/emulator/fixture.ts";
 import { freshName } from "../support/emulator/services.ts";
+import { anEmulator, needing } from "../support/needing.ts";
 import { until } from "../support/until.ts";
+
+const { test } = await needing(anEmulator);
 
 const aws = useEmulator({ seed: 1, oneIn: 4 });
 

@@ -33,9 +33,21 @@ export interface FaultProxy extends AsyncDisposable {
   readonly endpoint: string;
   /** How many faults happened. */
   readonly count: number;
+  /** How many requests came. */
+  readonly requests: number;
   /** The next requests that this says so for have this fault, and not by chance. */
   inject(fault: Fault, isMeant: (request: AwsRequest) => boolean, times?: number): void;
+  /** The next request that this says so for waits at a gate: before it has its effect, or after that, without an answer. */
+  hold(when: "before" | "after", isMeant: (request: AwsRequest) => boolean): Gate;
   close(): Promise<void>;
+}
+
+/** Holds a request until it is opened. */
+export interface Gate {
+  /** Resolves when a request waits here. */
+  readonly reached: Promise<AwsRequest>;
+  /** Whatever comes now passes. */
+  open(): void;
 }
 
 /** Silence is rare: it costs a test the whole time-out. */
@@ -55,12 +67,14 @@ export async function startFaultProxy(target: string, plan: FaultPlan): Promise<
 
 class ForwardingProxy implements FaultProxy {
   count = 0;
+  requests = 0;
   readonly #target: string;
   readonly #plan: FaultPlan;
   readonly #random: SeededRandom;
   readonly #agent = new Agent({ keepAlive: true });
   readonly #server = createServer((incoming, outgoing) => void this.#serve(incoming, outgoing));
   readonly #injected: { fault: Fault; isMeant: (request: AwsRequest) => boolean; times: number }[] = [];
+  readonly #gates = new Set<ProxyGate>();
   #inSequence = 0;
 
   constructor(target: string, plan: FaultPlan) {
@@ -82,7 +96,14 @@ class ForwardingProxy implements FaultProxy {
     this.#injected.push({ fault, isMeant, times });
   }
 
+  hold(when: "before" | "after", isMeant: (request: AwsRequest) => boolean): Gate {
+    const gate = new ProxyGate(when, isMeant, () => this.#gates.delete(gate));
+    this.#gates.add(gate);
+    return gate;
+  }
+
   async close(): Promise<void> {
+    for (const gate of this.#gates) gate.open();
     this.#server.close();
     this.#server.closeAllConnections();
     this.#agent.destroy();
@@ -97,6 +118,8 @@ class ForwardingProxy implements FaultProxy {
     try {
       const { method = "", url = "", headers } = incoming;
       const asked = { method, url, headers, body: Buffer.concat(await incoming.toArray()) };
+      this.requests++;
+      await this.#wait("before", asked);
       const fault = this.#faultOf(asked);
       if (fault === undefined) return await this.#forward(asked, outgoing);
       this.count++;
@@ -135,6 +158,12 @@ class ForwardingProxy implements FaultProxy {
     return isSpared ? undefined : fault;
   }
 
+  async #wait(when: "before" | "after", asked: AwsRequest): Promise<void> {
+    const gate = [...this.#gates].find((one) => one.when === when && one.isMeant(asked));
+    if (gate === undefined) return;
+    await gate.pass(asked);
+  }
+
   /** Has the target do what it is asked for. `outgoing` gets the answer, or with `cut` the half of it. */
   async #forward(asked: AwsRequest, outgoing: ServerResponse | undefined, how?: "cut"): Promise<void> {
     const { expect: _, ...headers } = asked.headers;
@@ -142,10 +171,41 @@ class ForwardingProxy implements FaultProxy {
     onward.end(asked.body);
     const [answered] = (await once(onward, "response")) as [IncomingMessage];
     const body = Buffer.concat(await answered.toArray());
+    await this.#wait("after", asked);
     if (!outgoing) return;
     outgoing.writeHead(answered.statusCode!, answered.statusMessage, answered.rawHeaders);
     if (how === undefined || body.length < 2) return void outgoing.end(body);
     outgoing.write(body.subarray(0, body.length / 2), () => reset(outgoing));
+  }
+}
+
+class ProxyGate implements Gate {
+  readonly when: "before" | "after";
+  readonly isMeant: (request: AwsRequest) => boolean;
+  readonly #reached = Promise.withResolvers<AwsRequest>();
+  readonly #opened = Promise.withResolvers<void>();
+
+  readonly #remove: () => void;
+
+  constructor(when: "before" | "after", isMeant: (request: AwsRequest) => boolean, remove: () => void) {
+    this.when = when;
+    this.isMeant = isMeant;
+    this.#remove = remove;
+  }
+
+  get reached(): Promise<AwsRequest> {
+    return this.#reached.promise;
+  }
+
+  open(): void {
+    this.#remove();
+    this.#opened.resolve();
+  }
+
+  pass(request: AwsRequest): Promise<void> {
+    this.#remove();
+    this.#reached.resolve(request);
+    return this.#opened.promise;
   }
 }
 

@@ -4,7 +4,8 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { healthPath, type LaunchedEmulator, type Launcher } from "./launcher.ts";
+import { answers } from "./health.ts";
+import type { LaunchedEmulator, Launcher } from "./launcher.ts";
 import { pythonWithMinistack } from "./python.ts";
 
 /** Longest time that it may take to start, on a machine that does much else. */
@@ -18,12 +19,19 @@ const program = fileURLToPath(new URL("serve.py", import.meta.url));
 /** A Python process of ministack, which ends when its standard input does. */
 export const processLauncher: Launcher = {
   name: "process",
-  async launch({ folder, port }) {
+  async launch({ folder, port, environment }) {
     const python = await pythonWithMinistack();
     const logFile = join(folder, "emulator.log");
     const log = openSync(logFile, "a");
     const child = spawn(python, ["-B", program], {
-      env: { ...process.env, GATEWAY_PORT: String(port), BIND_HOST: "127.0.0.1", TMPDIR: folder, LOG_LEVEL: "WARNING" },
+      env: {
+        ...environmentOfOthers(),
+        LOG_LEVEL: "WARNING",
+        ...environment,
+        GATEWAY_PORT: String(port),
+        BIND_HOST: "127.0.0.1",
+        TMPDIR: folder,
+      },
       // To a file, and not through a pipe of ours that a busy test would let fill.
       stdio: ["pipe", log, log],
     });
@@ -33,6 +41,10 @@ export const processLauncher: Launcher = {
     return emulator;
   },
 };
+
+/** Functions inherit it: how tests are run, as `EPOCHFLOW_KAFKA` says, would be a setting of theirs. */
+const environmentOfOthers = () =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("EPOCHFLOW_")));
 
 class PythonProcess implements LaunchedEmulator {
   readonly endpoint: string;
@@ -61,7 +73,7 @@ class PythonProcess implements LaunchedEmulator {
 
   async whenStarted(): Promise<void> {
     const giveUpAt = performance.now() + patienceMs;
-    while (!(await this.#answers())) {
+    while (!(await answers(this.endpoint))) {
       if (this.#isOver || performance.now() > giveUpAt) {
         const what = this.#isOver ? "ended while it started" : `did not start within ${patienceMs / 1000} s`;
         await this.end("SIGKILL");
@@ -82,13 +94,5 @@ class PythonProcess implements LaunchedEmulator {
 
   log(): string {
     return readFileSync(this.#logFile, "utf8").slice(-tailCharacters);
-  }
-
-  async #answers(): Promise<boolean> {
-    try {
-      return (await fetch(this.endpoint + healthPath)).ok;
-    } catch {
-      return false;
-    }
   }
 }

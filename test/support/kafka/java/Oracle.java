@@ -170,6 +170,8 @@ final class Oracle {
         : List.of(new TopicPartition(request.topic, request.partition));
     Map<String, Object> properties = new HashMap<>(connection);
     properties.putAll(Map.of("isolation.level", request.isolation, "auto.offset.reset", "none", "max.poll.records", 10_000));
+    // Else the end of the consumer waits for half a second, with its last fetch, for records that do not come.
+    properties.put("fetch.max.wait.ms", 5);
     try (var consumer = new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
       consumer.assign(partitions);
       consumer.seekToBeginning(partitions);

@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** SIGKILL for an emulator's processes that run a function, in the middle of whatever they do. Returns how many there were. */
+export function killWorkers(emulatorPid: number, functionName: string): number {
+  const variable = `AWS_LAMBDA_FUNCTION_NAME=${functionName}`;
+  const pids = childrenOf(emulatorPid).filter((pid) => read(`/proc/${pid}/environ`).split("\0").includes(variable));
+  for (const pid of pids) process.kill(pid, "SIGKILL");
+  return pids.length;
+}
+
+/** Each thread has children of its own. */
+function childrenOf(pid: number): number[] {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.flatMap((thread) =>
+    read(`/proc/${pid}/task/${thread}/children`).trim().split(" ").filter(Boolean).map(Number),
+  );
+}
+
+/** Empty for what has ended meanwhile. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
