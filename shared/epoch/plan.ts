@@ -5,7 +5,7 @@ import type { Engine } from "./engine.ts";
 import type { EpochRow } from "./epoch.ts";
 import { executionName } from "./names.ts";
 import { newPlan, smallerPlan } from "./plan-ranges.ts";
-import { commitBackOffSeconds, eventsOfFused, eventsOfRound, eventsOfWait, type Policy, taskCounts } from "./policy.ts";
+import { commitBackOffSeconds, eventsOfFused, eventsOfRound, eventsOfWait, taskCounts } from "./policy.ts";
 
 export interface TaskName {
   readonly epoch: number;
@@ -73,9 +73,12 @@ export async function plan(engine: Engine, { run, fused = false }: Asking): Prom
     const mayPlan = head.status === "running" && !policy.draining() && head.decided - head.committed < 2;
     const next = mayPlan ? await planNext(engine, run, head.decided).catch(commitFirst(commit)) : "nothing";
     if (next === "changed") return { action: "again" };
-    if (typeof next === "object" && "process" in next) return workOf(policy, { ...(commit && { commit }), ...next });
+    if (typeof next === "object" && "process" in next) return { ...next, ...(commit && { commit }) };
     const spend = async (events: number) => fused || (await ledger.spend(run, events));
-    if (commit) return (await spend(eventsOfRound(0, sinks))) ? workOf(policy, { commit }) : { action: "again" };
+    if (commit)
+      return (await spend(eventsOfRound(0, sinks)))
+        ? { action: fused ? "fused" : "work", commit }
+        : { action: "again" };
     if (next === "nothing") return await goIdle();
     return (await spend(eventsOfWait)) ? { action: "wait", seconds: next.wait } : { action: "again" };
   } catch (error) {
@@ -84,11 +87,6 @@ export async function plan(engine: Engine, { run, fused = false }: Asking): Prom
     await ledger.stop({ ...error.describe(), place }, { owner: run });
     return { action: "again" };
   }
-}
-
-function workOf({ fused }: Policy, work: Work): PlanAnswer {
-  const tasks = work.process?.stages.reduce((sum, stage) => sum + stage.tasks.length, 0) ?? 0;
-  return { action: fused && tasks <= 1 ? "fused" : "work", ...work };
 }
 
 /** What is decided is committed first (I4), whatever is the matter with source or sinks: it is found again when nothing waits for its commit. */
@@ -136,7 +134,9 @@ async function planNext(
   engine: Engine,
   owner: number,
   decided: number,
-): Promise<Required<Pick<Work, "process">> | "nothing" | "changed" | { wait: number }> {
+): Promise<
+  (Required<Pick<Work, "process">> & { action: "work" | "fused" }) | "nothing" | "changed" | { wait: number }
+> {
   const { ledger, topology, policy, clock } = engine;
   await openSinks(engine);
   const epoch = decided + 1;
@@ -146,24 +146,23 @@ async function planNext(
   const tasks = taskCounts(policy, planned, topology.stages.length, topology.keyGroups, row?.failures ?? 0);
   const fused = tasks.length > 1 && tasks.every((count) => count === 1);
   const stages = fused ? [1] : tasks;
+  // What has failed may have been too much for that function, which has the state, and perhaps a commit, in its memory besides.
+  const isSmall = policy.fused && stages.length === 1 && stages[0] === 1 && !row?.failures;
   const written = await ledger.plan({
     epoch,
     seen: row ? row.attempt : null,
     owner,
     plan: planned,
     attemptPlan: { codeDigest: engine.codeDigest, tasks, fused },
-    events: eventsOf(engine, stages),
+    events: isSmall ? eventsOfFused : eventsOfRound(sum(stages), Object.keys(topology.sinks).length),
     now: clock.now(),
   });
   if (written.outcome !== "planned") return "changed";
-  return { process: { epoch, attempt: written.attempt, stages: stagesOf(epoch, written.attempt, stages) } };
+  const process = { epoch, attempt: written.attempt, stages: stagesOf(epoch, written.attempt, stages) };
+  return { action: isSmall ? "fused" : "work", process };
 }
 
-function eventsOf({ policy, topology }: Engine, stages: readonly number[]): number {
-  const tasks = stages.reduce((sum, count) => sum + count, 0);
-  if (policy.fused && tasks === 1) return eventsOfFused;
-  return eventsOfRound(tasks, Object.keys(topology.sinks).length);
-}
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 /** The plan that a row has; a smaller one if its last attempt ran out of time or memory (I1). */
 async function again(engine: Engine, row: EpochRow) {
