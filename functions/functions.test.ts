@@ -186,6 +186,9 @@ test("an invocation of several epochs that dies has its attempt aborted, and the
   assert.deepEqual(await functions.abort({ failure }, context), { outcome: "aborted", waitSeconds: 1 });
   const row = await ledger.epoch(1);
   assert.deepEqual([row?.status, row?.failure?.shrink], ["fenced", true]);
+  // What was too much for this function may not be too much for the others, which have more memory.
+  const again = await functions.plan({ execution: name(1) }, context);
+  assert.deepEqual([again.action, "process" in again && again.process?.attempt], ["work", 2]);
 });
 
 test("a plan waits for whole seconds", async () => {

@@ -22,5 +22,7 @@ test("what is missing or wrong is named", () => {
   });
   assert.throws(() => settingsOf(environment).stateMachineArn(), { message: /EPOCHFLOW_STATE_MACHINE_ARN/ });
   assert.throws(() => policyOf({ intervallMs: 5 } as PolicySettings), { message: /Did you mean "intervalMs"/ });
+  assert.throws(() => policyOf({ eventBudget: 25_000 }), { message: /eventBudget is 25000.* from 1 to 20000/ });
+  assert.throws(() => policyOf({ fused: 1 as never }), { message: /fused is 1.* true or false/ });
   assert.throws(() => policyOf({ attempts: 0.5 }), { message: /attempts is 0.5/ });
 });

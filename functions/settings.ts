@@ -57,7 +57,7 @@ export function settingsOf(environment: NodeJS.ProcessEnv): Settings {
  */
 export function policyOf(given: PolicySettings): Policy {
   checkOptions("the policy", given, knobs);
-  for (const knob of knobs) (knob === "fused" ? checkSwitch : checkKnob)(knob, given[knob]);
+  for (const knob of knobs) knob === "fused" ? checkSwitch(knob, given[knob]) : checkKnob(knob, given[knob]);
   const intervalMs = given.intervalMs ?? 10_000;
   return {
     bounded: false,
@@ -76,11 +76,24 @@ export function policyOf(given: PolicySettings): Policy {
   };
 }
 
-function checkKnob(knob: string, value: unknown): void {
-  const least = knob === "paceMs" ? 0 : 1;
+const dayMs = 86_400_000;
+
+/** Least and most of what a deployment may say. A task has 15 minutes, an execution 25,000 events, of which a round of 200 tasks takes a good part. */
+const bounds: Readonly<Record<Exclude<(typeof knobs)[number], "fused">, readonly [least: number, most: number]>> = {
+  intervalMs: [1, 600_000],
+  paceMs: [0, dayMs],
+  parallelism: [1, 200],
+  attempts: [1, 1000],
+  records: [1, Number.MAX_SAFE_INTEGER],
+  eventBudget: [1, 20_000],
+};
+
+function checkKnob(knob: keyof typeof bounds, value: unknown): void {
+  const [least, most] = bounds[knob];
   if (value === undefined || (knob === "records" && value === null)) return;
-  if (Number.isSafeInteger(value) && Number(value) >= least) return;
-  throw new UsageError("invalid-option", `${knob} is ${String(value)}, but must be an integer of at least ${least}`);
+  if (Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most) return;
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  throw new UsageError("invalid-option", `${knob} is ${String(value)}, but must be an integer ${range}`);
 }
 
 function checkSwitch(knob: string, value: unknown): void {

@@ -8,6 +8,28 @@ test("events of Kafka only wake, however many records they hold", () => {
     assert.deepEqual(wakeUpsOf({ eventSource, records } as TriggerEvent), [{ kind: "wake" }]);
 });
 
+test("a batch that Lambda gave up wakes once, whatever was in it", () => {
+  const body = JSON.stringify({
+    requestContext: {
+      requestId: "316aa6d0-8154-4c0a-9af7-85d5f4a6bc81",
+      functionArn: "arn:aws:lambda:eu-west-1:111122223333:function:trigger",
+      condition: "RetryAttemptsExhausted",
+      approximateInvokeCount: 11,
+    },
+    responseContext: { statusCode: 200, executedVersion: "$LATEST", functionError: "Unhandled" },
+    version: "1.0",
+    timestamp: "2026-01-01T00:00:00.000Z",
+    KafkaBatchInfo: {
+      batchSize: 2,
+      eventSourceArn: "arn:aws:kafka:eu-west-1:111122223333:cluster/main/0a1b2c-3",
+      bootstrapServers: "b-1:9098",
+      payloadSize: 1162,
+      recordsInfo: { "lines-0": { firstRecordOffset: "15", lastRecordOffset: "16" } },
+    },
+  });
+  assert.deepEqual(wakeUpsOf({ Records: [{ eventSource: "aws:sqs", body }] }), [{ kind: "wake" }]);
+});
+
 test("a deployment wakes, and says nothing", () => {
   assert.deepEqual(wakeUpsOf({}), [{ kind: "wake" }]);
 });

@@ -16,18 +16,21 @@ export type TriggerEvent =
   | { readonly start: string }
   /** From an event source mapping of Kafka. Its records are not used: the plan reads the topics itself. */
   | { readonly eventSource: "aws:kafka" | "SelfManagedKafka" }
+  /** From the queue to which Lambda tells that it gave up a batch of such a mapping, which has woken nobody. */
+  | { readonly KafkaBatchInfo: object; readonly requestContext: { readonly condition: string } }
   | { readonly source: "epochflow" }
   /** From a rule of EventBridge: an execution's status has changed. */
   | { readonly source: "aws.states"; readonly detail: { readonly name: string; readonly status: string } }
   /** From a queue, which holds the others. */
   | { readonly Records: readonly { readonly eventSource: "aws:sqs"; readonly body: string }[] };
 
-/** @throws UsageError `unknown-event`: it goes to the mapping's destination for failures, where people see it */
+/** @throws UsageError `unknown-event`: it ends among the dead letters, where people see it */
 export function wakeUpsOf(event: TriggerEvent): WakeUp[] {
   if (Object.keys(event).length === 0) return [{ kind: "wake" }];
   if ("Records" in event) return event.Records.flatMap(({ body }) => wakeUpsOf(JSON.parse(body)));
   if ("start" in event) return [{ kind: "start", name: event.start }];
   if ("eventSource" in event && /kafka$/i.test(event.eventSource)) return [{ kind: "wake" }];
+  if ("KafkaBatchInfo" in event) return [{ kind: "wake" }];
   if ("source" in event && event.source === "epochflow") return [{ kind: "wake" }];
   if ("source" in event && event.source === "aws.states" && event.detail.status !== "RUNNING")
     return [{ kind: "ended", name: event.detail.name }];

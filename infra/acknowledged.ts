@@ -11,7 +11,6 @@ const reasons = {
     "Each access by an epoch would be a line of log, dearer than the epoch; CloudTrail can tell who reads.",
   "AwsSolutions-SF1":
     "Each step of each epoch would be a line of log. Errors are logged, every function logs its step, and the history is kept for 90 days.",
-  "AwsSolutions-SQS3": "It is where Lambda tells of what it gave up on: nothing takes messages from it but people.",
   [basicExecutionRole]:
     "The CDK's own function for custom resources, which all of them in a stack share: it may write its log.",
 } as const;

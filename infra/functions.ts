@@ -7,6 +7,7 @@ import { LogGroup, type LogGroupProps } from "aws-cdk-lib/aws-logs";
 import type { IBucket } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { type PolicySettings, variables } from "../functions/settings.ts";
+import { UsageError } from "../shared/errors.ts";
 import { acknowledgeWildcards } from "./acknowledged.ts";
 import { type FunctionName, functionNames } from "./bundle.ts";
 import { type Network, talkingToBrokers } from "./kafka/cluster.ts";
@@ -40,9 +41,19 @@ function memoryOf(name: FunctionName, { memory, fusedMemory }: FunctionOptions):
   return working.has(name) ? memory : quickMemory;
 }
 
+/** @throws UsageError for memory that Lambda does not have */
 export function pipelineFunctions(scope: Construct, options: FunctionOptions): PipelineFunctions {
+  checkMemory(options);
   const made = functionNames.map((name) => [name, pipelineFunction(scope, name, options)] as const);
   return Object.fromEntries(made) as unknown as PipelineFunctions;
+}
+
+function checkMemory(options: FunctionOptions): void {
+  for (const name of ["memory", "fusedMemory"] as const) {
+    const MiB = options[name];
+    if (Number.isInteger(MiB) && MiB >= 128 && MiB <= 10_240) continue;
+    throw new UsageError("invalid-option", `${name} is ${MiB}, but must be an integer of MiB from 128 to 10240`);
+  }
 }
 
 /** A function with a role and a log group of its own. */

@@ -5,7 +5,7 @@ import { isS3Path } from "../composition/s3-path.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
 import type { PipelineFunctions } from "./functions.ts";
 
-/** Tells the command line, which knows the stack's name alone, where the pipeline is. */
+/** Tells the command line, which knows the stack's name alone, where the pipeline is. In the outermost stack: a nested one has a name that CloudFormation makes up. */
 export function pipelineOutput(
   scope: Construct,
   { name, sinks }: Topology,
@@ -25,10 +25,11 @@ export function pipelineOutput(
       Object.entries(sinks).flatMap(([id, { options }]) => (isS3Path(options.path) ? [[id, options.path]] : [])),
     ),
   };
-  const output = new CfnOutput(scope, outputId, {
-    value: Stack.of(scope).toJsonString(deployed),
+  const stack = outermost(Stack.of(scope));
+  return new CfnOutput(stack, `${Names.uniqueId(scope)}${outputId}`, {
+    value: stack.toJsonString(deployed),
     description: outputDescription(name),
   });
-  output.overrideLogicalId(`${Names.uniqueId(scope)}${outputId}`);
-  return output;
 }
+
+const outermost = (stack: Stack): Stack => (stack.nestedStackParent ? outermost(stack.nestedStackParent) : stack);

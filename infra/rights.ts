@@ -125,7 +125,7 @@ function executionRights(scope: Construct, { name }: Topology, { stateMachineArn
 function inputRights(scope: Construct, name: FunctionName, { nodes: [node] }: Topology): Right[] {
   if (node?.kind !== "source" || !["plan", "fused", "operate"].includes(name)) return [];
   return placesIn(scope, [node.source]).flatMap(({ bucketArn, prefix }) => [
-    { actions: ["s3:GetObject", "s3:GetObjectVersion"], resources: [`${bucketArn}/${prefix}*`] },
+    { actions: ["s3:GetObject"], resources: [`${bucketArn}/${prefix}*`] },
     listing(bucketArn, prefix),
   ]);
 }
@@ -140,7 +140,8 @@ function outputRights(scope: Construct, name: FunctionName, { sinks }: Topology)
       { actions: ["s3:GetObject", "s3:PutObject", "s3:AbortMultipartUpload"], resources: all },
       listing(bucketArn, folder),
     ];
-    if (name === "plan" || name === "fused")
+    // Whoever opens the sink looks whether the bucket would end its uploads.
+    if (name === "plan" || name === "commit" || name === "fused")
       rights.push({ actions: ["s3:GetLifecycleConfiguration"], resources: [bucketArn] });
     if (name === "commit" || name === "fused")
       rights.push({ actions: ["s3:DeleteObject"], resources: [`${bucketArn}/${folder}.epochflow/manifests/*`] });

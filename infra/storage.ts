@@ -1,4 +1,4 @@
-import { RemovalPolicy } from "aws-cdk-lib";
+import { Duration, RemovalPolicy } from "aws-cdk-lib";
 import {
   AttributeType,
   Billing,
@@ -18,10 +18,16 @@ export interface StorageOptions {
 }
 
 /**
- * A bucket for snapshots. It has no lifecycle, for age says nothing of what is in use (I5): the collector knows, and deletes. Not even uploads that nobody has ended may
- * expire: one may be the output of a decided epoch that waits for its commit.
+ * A bucket for snapshots. No object in it expires, for age says nothing of what is in use (I5): the collector knows, and deletes. Uploads of snapshots do, which nobody can go on with
+ * once the function that made them has ended; but no others: one may be the output of a decided epoch that waits for its commit.
+ *
+ * @param pipeline its name, with which the keys of its snapshots begin
  */
-export function stateBucket(scope: Construct, { removalPolicy, encryptionKey }: StorageOptions): IBucket {
+export function stateBucket(
+  scope: Construct,
+  pipeline: string,
+  { removalPolicy, encryptionKey }: StorageOptions,
+): IBucket {
   const bucket = new Bucket(scope, "Bucket", {
     ...(encryptionKey
       ? { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true }
@@ -29,6 +35,7 @@ export function stateBucket(scope: Construct, { removalPolicy, encryptionKey }: 
     enforceSSL: true,
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     removalPolicy: removalPolicy ?? RemovalPolicy.RETAIN,
+    lifecycleRules: [{ prefix: `${pipeline}/`, abortIncompleteMultipartUploadAfter: Duration.days(1) }],
   });
   acknowledge(bucket, "AwsSolutions-S1");
   // CDK is not written for exact optional properties.

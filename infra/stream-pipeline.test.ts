@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Duration, type Stack } from "aws-cdk-lib";
-import type { Template } from "aws-cdk-lib/assertions";
+import { App, Duration, NestedStack, Stack } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
 import { TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import { type IVpc, Vpc } from "aws-cdk-lib/aws-ec2";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Key } from "aws-cdk-lib/aws-kms";
+import { Alias, Key } from "aws-cdk-lib/aws-kms";
 import { Bucket } from "aws-cdk-lib/aws-s3";
 import { parseDeployedPipeline } from "../composition/deployed-pipeline.ts";
 import { findings, functionsOf, listOf, propertiesOf, statementsOf, synthesize } from "../test/support/template.ts";
-import type { StreamPipelineProps } from "./index.ts";
+import { StreamPipeline, type StreamPipelineProps } from "./index.ts";
 
 const entry = "examples/word-count.ts";
 const paths = { input: "s3://data/input/", output: "s3://data/output" };
@@ -101,6 +101,30 @@ test("an output tells a command where the pipeline is", () => {
   assert.match(functions.commit, /^RefWordsCommitFunction/);
 });
 
+test("the output of a pipeline in a nested stack is the outer stack's, whose name is known", () => {
+  const outer = new Stack(new App({ context: { "aws:cdk:bundling-stacks": [] } }), "outer");
+  const nested = new NestedStack(new NestedStack(outer, "Middle"), "Inner");
+  new StreamPipeline(nested, "Words", { entry, parameters: paths });
+  const described = (stack: Stack) =>
+    Object.values(Template.fromStack(stack).findOutputs("*")).filter(({ Description }) => Description);
+  assert.deepEqual(described(nested), []);
+  const [output] = described(outer);
+  assert.equal(output?.Description, "epochflow pipeline word-count");
+  assert.match(JSON.stringify(output?.Value), /"Fn::GetAtt":\["Middle\w+","Outputs\.\w+CommitFunction/);
+});
+
+test("buckets of input and output may have a key, which is granted as the documentation says", () => {
+  const { template } = synthesize(
+    () => ({ entry, parameters: paths }),
+    (pipeline, stack) => {
+      const key = Key.fromKeyArn(stack, "Key", "arn:aws:kms:eu-west-1:111122223333:key/data");
+      for (const each of Object.values(pipeline.functions)) key.grantEncryptDecrypt(each);
+    },
+  );
+  const using = statementsOf(template).filter(([, { Action }]) => listOf(Action).includes("kms:Decrypt"));
+  assert.equal(new Set(using.map(([policy]) => policy)).size, names.length);
+});
+
 test("a key encrypts bucket, table, queues and logs, and every function may use it", () => {
   const { app, template } = stackOf((stack) => ({ encryptionKey: new Key(stack, "Key", { enableKeyRotation: true }) }));
   const encrypts = (value: unknown) => assert.match(JSON.stringify(value), /Key[0-9A-F]{8}/);
@@ -170,10 +194,29 @@ test("others are granted to read, and to wake, and no more", () => {
 
 test("what is wrong fails at synth, by name", () => {
   assert.throws(() => stackOf({ parameters: { ...paths, inptu: "x" } }), { message: /Did you mean "input"/ });
+  assert.throws(() => stackOf({ parameters: { ...paths, output: "out" } }), {
+    code: "local-path",
+    message: /sink counts of pipeline word-count is "out"/,
+  });
+  for (const wrong of [{ memory: 64 }, { memory: Number.NaN }, { fusedMemory: 20_000 }])
+    assert.throws(() => stackOf(wrong), { message: /emory is .* from 128 to 10240/ });
   assert.throws(() => stackOf({ memroy: 512 } as never), { message: /Did you mean "memory"/ });
   assert.throws(() => stackOf({ policy: { intervalMs: 0 } }), { message: /intervalMs is 0/ });
   assert.throws(() => stackOf({ triggerTopics: ["lines"] }), { code: "unused-option", message: /triggerTopics/ });
   assert.throws(() => stackOf({ batchingWindow: Duration.seconds(1) }), { code: "unused-option" });
+  for (const heartbeat of ["on", 5, null])
+    assert.throws(() => stackOf({ heartbeat } as never), { code: "invalid-option", message: /^heartbeat is/ });
+  for (const wrong of [undefined, 7])
+    assert.throws(() => stackOf({ entry: wrong } as never), { code: "invalid-option", message: /as its entry/ });
+  assert.throws(() => stackOf({ entry: "examples/word-cuont.ts" }), {
+    code: "no-such-file",
+    message: /Did you mean "examples\/word-count.ts"/,
+  });
+  assert.throws(() => stackOf({ entry: "examples" }), { code: "no-such-file" });
+  assert.throws(() => stackOf((stack) => ({ encryptionKey: Alias.fromAliasName(stack, "Alias", "alias/mine") })), {
+    code: "invalid-option",
+    message: /encryptionKey is an alias/,
+  });
   assert.throws(() => stackOf({ gatewayEndpoints: true }), { code: "missing-vpc", message: /gatewayEndpoints/ });
 });
 

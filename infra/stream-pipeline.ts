@@ -9,9 +9,9 @@ import type { IBucket } from "aws-cdk-lib/aws-s3";
 import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import type { Construct } from "constructs";
 import { policyOf } from "../functions/settings.ts";
-import { checkOptions } from "../shared/options.ts";
 import { alarms, type PipelineAlarms } from "./alarms.ts";
 import { bundleOf } from "./bundle.ts";
+import { checkProps } from "./check.ts";
 import { coordinator } from "./coordinator.ts";
 import { dashboard } from "./dashboard.ts";
 import { keyArnsOf, letLogsUse, queueEncryption, readingBy, writingBy } from "./encryption.ts";
@@ -20,7 +20,7 @@ import { wakeOnRecords } from "./kafka/mappings.ts";
 import { MeasuredPipeline } from "./metrics.ts";
 import { connectionsOf } from "./network.ts";
 import { pipelineOutput } from "./output.ts";
-import { knownProps, type StreamPipelineProps } from "./props.ts";
+import type { StreamPipelineProps } from "./props.ts";
 import { type ResolvedPipeline, resolvePipeline } from "./resolve.ts";
 import { grant, readRights } from "./rights.ts";
 import { ledgerTable, stateBucket } from "./storage.ts";
@@ -51,13 +51,13 @@ export class StreamPipeline extends MeasuredPipeline implements IConnectable {
 
   constructor(scope: Construct, id: string, props: StreamPipelineProps) {
     super(scope, id);
-    checkOptions("StreamPipeline", props, knownProps);
+    checkProps(props);
     const { removalPolicy, encryptionKey, policy = {}, memory = oneCpu, heartbeat = Duration.minutes(5) } = props;
     policyOf(policy);
     this.#resolved = resolvePipeline(this, props);
     const { topology, kafka } = this.#resolved;
     this.pipelineName = topology.name;
-    this.bucket = props.bucket ?? stateBucket(this, { removalPolicy, encryptionKey });
+    this.bucket = props.bucket ?? stateBucket(this, topology.name, { removalPolicy, encryptionKey });
     this.table = props.table ?? ledgerTable(this, { removalPolicy, encryptionKey });
     this.#keyArns = keyArnsOf(this.bucket, this.table, encryptionKey);
     if (encryptionKey) letLogsUse(encryptionKey, this);
@@ -83,12 +83,15 @@ export class StreamPipeline extends MeasuredPipeline implements IConnectable {
     this.stateMachine = coordinator(this, machineName, this.functions, new LogGroup(this, "CoordinatorLogs", logs));
 
     const { functions, stateMachine, table, bucket } = this;
-    const ended = wakeOnEndedExecutions(this, stateMachine, functions, queueEncryption(encryptionKey));
+    const encryption = queueEncryption(encryptionKey);
+    const ended = wakeOnEndedExecutions(this, stateMachine, functions, encryption);
     if (heartbeat !== "off") wakeRegularly(this, heartbeat, functions);
-    this.eventSourceMappings = kafka ? wakeOnRecords(this, functions.trigger, kafka, props.batchingWindow) : [];
+    this.eventSourceMappings = kafka
+      ? wakeOnRecords(this, functions.trigger, kafka, encryption, props.batchingWindow)
+      : [];
     wakeOnDeployment(this, stateMachine, functions);
 
-    const deadLetterQueues = [ended, ...(kafka?.wakeUps ? [kafka.wakeUps.onFailure] : [])];
+    const deadLetterQueues = [ended, ...(kafka?.wakeUps ? [kafka.wakeUps.deadLetters] : [])];
     const observed = { pipeline: this, functions, deadLetterQueues };
     this.alarms = alarms(this, { ...observed, heartbeat, topic: props.alarmTopic });
     if (props.dashboard !== false)

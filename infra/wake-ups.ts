@@ -1,8 +1,9 @@
 import { Annotations, Duration } from "aws-cdk-lib";
 import { Rule, RuleTargetInput, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction, SqsQueue } from "aws-cdk-lib/aws-events-targets";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
-import { Queue, type QueueProps } from "aws-cdk-lib/aws-sqs";
+import { type IQueue, Queue, type QueueProps } from "aws-cdk-lib/aws-sqs";
 import type { StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import { InvocationType, Trigger } from "aws-cdk-lib/triggers";
 import type { Construct } from "constructs";
@@ -24,12 +25,7 @@ export function wakeOnEndedExecutions(
   encryption: QueueProps,
 ): Queue {
   const deadLetters = deadLetterQueue(scope, "EndedDeadLetters", encryption);
-  const queue = new Queue(scope, "Ended", {
-    ...encryption,
-    retentionPeriod: longestRetention,
-    visibilityTimeout: Duration.minutes(6),
-    deadLetterQueue: { queue: deadLetters, maxReceiveCount: tries },
-  });
+  const queue = wakingQueue(scope, "Ended", trigger, deadLetters, encryption);
   new Rule(scope, "EndedRule", {
     eventPattern: patternOf(machine, ["FAILED", "TIMED_OUT", "ABORTED"]),
     targets: [new SqsQueue(queue)],
@@ -38,8 +34,26 @@ export function wakeOnEndedExecutions(
     eventPattern: patternOf(machine, ["SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED"]),
     targets: [new LambdaFunction(collect)],
   });
-  trigger.addEventSource(new SqsEventSource(queue, { batchSize: 1 }));
   return deadLetters;
+}
+
+/** A queue whose messages `trigger` gets again and again until it has served them, or has failed so often that they are given up. */
+export function wakingQueue(
+  scope: Construct,
+  id: string,
+  trigger: IFunction,
+  deadLetters: IQueue,
+  encryption: QueueProps,
+): Queue {
+  const queue = new Queue(scope, id, {
+    ...encryption,
+    retentionPeriod: longestRetention,
+    // Six times what the function may take, as Lambda's documentation advises.
+    visibilityTimeout: Duration.minutes(6),
+    deadLetterQueue: { queue: deadLetters, maxReceiveCount: tries },
+  });
+  trigger.addEventSource(new SqsEventSource(queue, { batchSize: 1 }));
+  return queue;
 }
 
 /** Wakes the pipeline now and then, whatever may have been missed. */

@@ -151,7 +151,7 @@ test("each topic of the source has a mapping, from its start, with a group of it
   for (const mapping of mappings) {
     assert.deepEqual([mapping.StartingPosition, mapping.EventSourceArn], ["TRIM_HORIZON", clusterArn]);
     assert.equal(mapping.MaximumBatchingWindowInSeconds, 5);
-    assert.match(JSON.stringify(mapping.DestinationConfig.OnFailure), /RecordsDeadLetters/);
+    assert.match(JSON.stringify(mapping.DestinationConfig.OnFailure), /RecordsFailed/);
     assert.equal(mapping.SourceAccessConfigurations, undefined);
   }
   const groups = mappings.map(
@@ -162,6 +162,28 @@ test("each topic of the source has a mapping, from its start, with a group of it
   const polls = kafkaRightsOf(template, "Trigger");
   for (const group of groups) assert.ok(polls.includes(`AlterGroup ${arn(`group/${group}`)}`));
   assert.ok(polls.every((right) => !right.includes("*")));
+});
+
+test("a batch that Lambda gives up is a message, which trigger gets until it is served or given up, too", () => {
+  for (const { template, pipeline } of [msk, selfManaged]) {
+    const queues = Object.entries(template.findResources("AWS::SQS::Queue"));
+    const [failed, { Properties }] = queues.find(([id]) => /RecordsFailed/.test(id))!;
+    const target = { "Fn::GetAtt": [failed, "Arn"] };
+    const sources = propertiesOf(template, "AWS::Lambda::EventSourceMapping");
+    const consuming = sources.filter(({ EventSourceArn }) => JSON.stringify(EventSourceArn) === JSON.stringify(target));
+    assert.deepEqual(
+      consuming.map(({ FunctionName }) => /WordsTriggerFunction/.test(JSON.stringify(FunctionName))),
+      [true],
+    );
+    assert.ok(Properties.VisibilityTimeout >= 6 * functionsOf(template).trigger!.Timeout);
+    assert.match(JSON.stringify(Properties.RedrivePolicy), /RecordsDeadLetters/);
+    assert.ok(pipeline.alarms.deadLetters.some(({ node }) => node.id === "RecordsDeadLettersNotEmpty"));
+    const sending = statementsOf(template).filter(([, { Action }]) => Action === "sqs:SendMessage");
+    assert.deepEqual(
+      sending.map(([policy, { Resource }]) => [/^WordsTriggerRole/.test(policy), Resource]),
+      [[true, target]],
+    );
+  }
 });
 
 test("a pattern has a mapping for each trigger topic, or none and the heartbeat", () => {
@@ -210,6 +232,21 @@ test("by SCRAM the secret is for those who log in, with its key; brokers let the
   assert.ok(ingress.some(({ SourceSecurityGroupId }) => SourceSecurityGroupId === "sg-0b0b0b0b"));
 });
 
+test("a secret's own key decrypts it for those who log in", () => {
+  const { template } = synthesize((stack) => {
+    const secret = Secret.fromSecretAttributes(stack, "Secret", {
+      secretCompleteArn: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:AmazonMSK_words-AbCdEf",
+      encryptionKey: Key.fromKeyArn(stack, "Its", "arn:aws:kms:eu-west-1:111122223333:key/secret"),
+    });
+    return { entry, parameters, kafka: Kafka.msk(clusterArn, { secret, vpc: vpcOf(stack) }) };
+  });
+  const decrypting = statementsOf(template).filter(([, { Action }]) => Action === "kms:Decrypt");
+  assert.deepEqual(decrypting.map(([policy]) => /^Words(\w+)Role/.exec(policy)?.[1]).sort(), [
+    ...["Commit", "Fused", "Operate", "Plan", "Trigger"],
+  ]);
+  assert.ok(decrypting.every(([, { Resource }]) => Resource === "arn:aws:kms:eu-west-1:111122223333:key/secret"));
+});
+
 test("a cluster with connections opens its port; the pipeline has connections for others", () => {
   const { template, pipeline } = synthesize((stack) => {
     const vpc = vpcOf(stack);
@@ -245,6 +282,18 @@ test("pipelines share a cluster, in its stack and in others", () => {
   assert.equal(rules.length, 3, "from itself, once, and from two pipelines");
   assert.equal(new Set(rules).size, 3);
   assert.deepEqual(rulesIn(other).length, 1);
+});
+
+test("the rule that lets the brokers' group itself in is left out where another stack has made it", () => {
+  const { template } = synthesize((stack) => {
+    const brokers = SecurityGroup.fromSecurityGroupId(stack, "Brokers", "sg-0b0b0b0b");
+    return { entry, parameters, kafka: Kafka.msk(clusterArn, { vpc: vpcOf(stack), brokers, selfIngress: false }) };
+  });
+  const ingress = propertiesOf(template, "AWS::EC2::SecurityGroupIngress");
+  assert.deepEqual(
+    ingress.map(({ GroupId, SourceSecurityGroupId }) => [GroupId, typeof SourceSecurityGroupId]),
+    [["sg-0b0b0b0b", "object"]],
+  );
 });
 
 test("brokers of one's own are polled where the functions lie, with the same secrets", () => {
@@ -306,7 +355,12 @@ test("what is wrong fails at synth, by name", () => {
   assert.throws(() => withMsk({ batchingWindow: Duration.minutes(6) }), { message: /360 s/ });
   assert.throws(() => withMsk({ parameters: { input: "lines" } }), { code: "missing-parameter" });
   assert.throws(() => Kafka.msk(clusterArn, { vpcSubnet: {} } as never), { message: /Did you mean "vpcSubnets"/ });
-  assert.throws(() => Kafka.msk({} as never), { code: "invalid-option", message: /cluster of MSK/ });
+  for (const wrong of [{}, undefined, null, "", 7])
+    assert.throws(() => Kafka.msk(wrong as never), { code: "invalid-option", message: /cluster of MSK/ });
+  for (const wrong of ["no-arn", "arn:aws:sqs:eu-west-1:111122223333:main"])
+    assert.throws(() => Kafka.msk(wrong), { message: RegExp(`"${wrong}" is no ARN`) });
+  for (const triggerTopics of ["lines", [7], [""], null])
+    assert.throws(() => withMsk({ triggerTopics } as never), { code: "invalid-option", message: /^triggerTopics is/ });
   assert.throws(() => Kafka.selfManaged({ bootstrapServer: "b:1" } as never), {
     message: /Did you mean "bootstrapServers"/,
   });

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { Duration, Names, Token } from "aws-cdk-lib";
 import { EventSourceMapping, type IFunction, StartingPosition } from "aws-cdk-lib/aws-lambda";
+import type { QueueProps } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
+import { grant } from "../rights.ts";
+import { wakingQueue } from "../wake-ups.ts";
 import type { PipelineKafka } from "./pipeline-kafka.ts";
 
 /** Records are not used, so many may come at once; Lambda cuts a batch at 6 MB. */
@@ -24,15 +27,24 @@ function groupOf(prefix: string, topic: string): string {
   return `${prefix}.${createHash("sha256").update(topic).digest("hex").slice(0, 32)}`;
 }
 
-/** Records of each topic wake the pipeline (protocol §6). */
+/**
+ * Records of each topic wake the pipeline (protocol §6). Lambda tries a batch ten times; that it gave one up is a message, which wakes in the records' place: later ones
+ * may be long in coming.
+ *
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/kafka-on-failure.html
+ */
 export function wakeOnRecords(
   scope: Construct,
   trigger: IFunction,
   { cluster, network, wakeUps }: PipelineKafka,
+  encryption: QueueProps,
   batchingWindow = Duration.seconds(5),
 ): EventSourceMapping[] {
   if (wakeUps === undefined) return [];
-  const { groups, onFailure } = wakeUps;
+  const { groups, deadLetters } = wakeUps;
+  const failed = wakingQueue(scope, "RecordsFailed", trigger, deadLetters, encryption);
+  // Not the queue's own grant, which has wildcards for its key.
+  grant(trigger, [{ actions: ["sqs:SendMessage"], resources: [failed.queueArn] }]);
   return [...groups].map(([topic, kafkaConsumerGroupId], index) => {
     const id = Token.isUnresolved(topic) ? `Records${index}` : `Records-${topic}`;
     return new EventSourceMapping(scope, id, {
@@ -43,7 +55,7 @@ export function wakeOnRecords(
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize,
       maxBatchingWindow: batchingWindow,
-      onFailure: { bind: () => ({ destination: onFailure.queueArn }) },
+      onFailure: { bind: () => ({ destination: failed.queueArn }) },
     });
   });
 }

@@ -1,3 +1,4 @@
+import { Token } from "aws-cdk-lib";
 import { type IConnectable, type ISecurityGroup, SecurityGroup } from "aws-cdk-lib/aws-ec2";
 import type { CfnCluster, CfnServerlessCluster } from "aws-cdk-lib/aws-msk";
 import type { Construct } from "constructs";
@@ -12,12 +13,16 @@ export type MskCluster =
 
 /** @throws UsageError `invalid-option` */
 export function arnOf(cluster: MskCluster): string {
-  const arn = typeof cluster === "string" ? cluster : "clusterArn" in cluster ? cluster.clusterArn : cluster?.attrArn;
-  if (typeof arn === "string" && arn !== "") return arn;
-  throw new UsageError("invalid-option", "Kafka.msk() needs a cluster of MSK", {
+  const arn = typeof cluster === "object" && cluster ? arnIn(cluster) : cluster;
+  if (typeof arn === "string" && (Token.isUnresolved(arn) || /^arn:[^:]+:kafka:.*:cluster\//.test(arn))) return arn;
+  const given = typeof arn === "string" ? `, but "${arn}" is no ARN of one` : "";
+  throw new UsageError("invalid-option", `Kafka.msk() needs a cluster of MSK${given}`, {
     wayOut: "Give a cluster of aws-cdk-lib/aws-msk or of @aws-cdk/aws-msk-alpha, or its ARN.",
   });
 }
+
+const arnIn = (cluster: Exclude<MskCluster, string>): string =>
+  "clusterArn" in cluster ? cluster.clusterArn : cluster.attrArn;
 
 /** The brokers' security groups, as far as the cluster tells them. */
 export function brokersOf(cluster: MskCluster): IConnectable[] {

@@ -31,6 +31,11 @@ export interface MskOptions extends Partial<Placement> {
    */
   readonly brokers?: IConnectable;
   /**
+   * Whether this makes the rule by which the brokers' group lets itself in at the port, as Lambda's pollers need it. EC2 refuses a rule that there is already, so false if the group
+   * has it: as where pipelines in two stacks import one group. Default true.
+   */
+  readonly selfIngress?: boolean;
+  /**
    * A secret with `username` and `password`, for clusters with SASL/SCRAM. MSK wants a name that begins with `AmazonMSK_`, a key of your own, and that it is associated with the
    * cluster. The functions then need a way from the VPC to Secrets Manager: a NAT gateway or an interface endpoint. Default: access control by IAM.
    */
@@ -42,7 +47,14 @@ export interface MskOptions extends Partial<Placement> {
 const require = createRequire(import.meta.url);
 const signer = "aws-msk-iam-sasl-signer-js";
 
-const known: readonly (keyof MskOptions)[] = ["vpc", "vpcSubnets", "brokers", "secret", "bootstrapServers"];
+const known: readonly (keyof MskOptions)[] = [
+  "vpc",
+  "vpcSubnets",
+  "brokers",
+  "selfIngress",
+  "secret",
+  "bootstrapServers",
+];
 
 /** `Kafka.msk`. */
 export function msk(cluster: MskCluster, options: MskOptions = {}): KafkaCluster {
@@ -68,14 +80,16 @@ class BoundMsk implements BoundCluster {
   readonly access: KafkaAccessSettings;
   readonly #clusterArn: string;
   readonly #brokers: readonly IConnectable[];
+  readonly #selfIngress: boolean;
   readonly #secret: ISecret | undefined;
   readonly #iam: IamRights;
 
   constructor(scope: Construct, clusterArn: string, brokers: readonly IConnectable[], options: MskOptions) {
-    const { secret } = options;
+    const { secret, selfIngress = true } = options;
     if (secret === undefined) checkSigner();
     this.#clusterArn = clusterArn;
     this.#brokers = brokers;
+    this.#selfIngress = selfIngress;
     this.#secret = secret;
     this.#iam = new IamRights(clusterArn);
     this.bootstrapServers = options.bootstrapServers ?? askMsk(scope, clusterArn, secret ? "SaslScram" : "SaslIam");
@@ -92,7 +106,7 @@ class BoundMsk implements BoundCluster {
     for (const brokers of this.#brokers) {
       // Said from this side, so that the rule is in the pipeline's stack, where the cluster is in another.
       connections.allowTo(brokers, port, "epochflow");
-      brokers.connections.allowInternally(port, "Pollers of Lambda, for epochflow");
+      if (this.#selfIngress) brokers.connections.allowInternally(port, "Pollers of Lambda, for epochflow");
     }
   }
 

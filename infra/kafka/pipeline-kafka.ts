@@ -16,13 +16,12 @@ export interface PipelineKafka {
 export interface RecordWakeUps {
   /** Consumer groups of the event source mappings, by topic. */
   readonly groups: ReadonlyMap<string, string>;
-  /** Where Lambda tells of records that it gave up on: none of them is lost, since the plan reads the topics itself. */
-  readonly onFailure: IQueue;
+  /** For what tells of records that Lambda gave up on, and `trigger` could not serve either. No record is lost, since the plan reads the topics itself. */
+  readonly deadLetters: IQueue;
 }
 
 export function kafkaRights(name: FunctionName, { cluster, network, use, wakeUps }: PipelineKafka): Right[] {
   if (talkingToBrokers.has(name)) return cluster.rightsOf(name, use);
   if (name !== "trigger" || wakeUps === undefined) return [];
-  const { groups, onFailure } = wakeUps;
-  return [...cluster.pollerRights(groups, network), { actions: ["sqs:SendMessage"], resources: [onFailure.queueArn] }];
+  return cluster.pollerRights(wakeUps.groups, network);
 }
