@@ -253,6 +253,7 @@ test("a second Ctrl-C ends a run at once, though its epoch never would, and lose
   const endless = startCli(["run", "words.ts"], { cwd });
   await watch(endless, join(cwd, ".epochflow/words"), async (ledger) => (await ledger.epoch(1)) !== undefined);
   endless.child.kill("SIGINT");
+  await endless.said(/Ctrl-C again/);
   // Signals closer together than this are one keystroke.
   await setTimeout(300);
   assert.equal(endless.child.exitCode, null);

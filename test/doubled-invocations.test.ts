@@ -2,7 +2,7 @@
  * Lambda and Step Functions may invoke a function twice: at once, or when nobody expects it any more. Each invocation of each state's function is doubled,
  * one by one. Nothing changes (I1 to I5).
  *
- * `EPOCHFLOW_TEST_ALL=1` tries all of them; otherwise two of each state and way, by chance.
+ * `EPOCHFLOW_TEST_ALL=1` tries all of them; otherwise one of each state and way, by chance.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -23,7 +23,7 @@ function problemsOfDoubled(result: Result, expected: Result): string[] {
 test("invocations that are made twice change nothing, however many", async (context) => {
   const expected = await runScenario(undisturbed, undisturbed);
   const random = seededRandom(context);
-  const runs = Array.from({ length: process.env.EPOCHFLOW_TEST_ALL ? 500 : 25 }, (_, run) => run);
+  const runs = Array.from({ length: process.env.EPOCHFLOW_TEST_ALL ? 500 : 15 }, (_, run) => run);
   const failed = await mapParallel(runs, 6, async (run) => {
     const result = await runScenario((place) => runIn(place, doublingMany(random)), undisturbed);
     return problemsOfDoubled(result, expected).map((problem) => `run ${run}: ${problem}`);
@@ -41,7 +41,7 @@ test("an invocation that is made twice changes nothing", async (context) => {
   const random = seededRandom(context);
   const calls = counter.calls().map(({ method: state, ordinal }) => ({ state, ordinal }));
   const all = calls.flatMap((call) => ways.map((way) => ({ ...call, way })));
-  const chosen = sampleOfEach(all, 2, random, ({ state, way }) => `${state} ${way}`);
+  const chosen = sampleOfEach(all, 1, random, ({ state, way }) => `${state} ${way}`);
   context.diagnostic(`${all.length} cases, ${chosen.length} tried`);
   const failed = await mapParallel(chosen, 6, async ({ way, ...invocation }) => {
     const doubling = new Doubling(invocation, way, random, (engine) =>

@@ -12,7 +12,7 @@ import { evaluateAtOnce, evaluatePlans } from "./support/oracle.ts";
 import type { Input, Row } from "./support/readings.ts";
 
 /** More with `EPOCHFLOW_TEST_RUNS`. A slow machine makes fewer, and so long is a failure made smaller. */
-const runs = Number(process.env.EPOCHFLOW_TEST_RUNS ?? 30);
+const runs = Number(process.env.EPOCHFLOW_TEST_RUNS ?? 15);
 const check = { numRuns: runs, interruptAfterTimeLimit: 2000 * runs };
 
 const asText = (row: unknown): string => JSON.stringify(row, (_, value) => sortedKeys(value));

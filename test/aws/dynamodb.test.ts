@@ -30,7 +30,7 @@ for (const [name, clients, lives] of [
         const { open } = await ledgers(clients());
         return { ledger: open(), another: async () => open(), dispose: async () => {} };
       },
-      { lives, lifeLength: 80, raceRounds: 4 },
+      { lives, lifeLength: 120, raceRounds: 4 },
     ),
   );
 

@@ -4,10 +4,12 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
-import { test } from "node:test";
 import { kafkaVersions, startKafka } from "../support/kafka/broker.ts";
 import { startOracle } from "../support/kafka/oracle.ts";
+import { aBroker, needing } from "../support/needing.ts";
 import { until } from "../support/until.ts";
+
+const { test } = await needing(aBroker);
 
 for (const version of kafkaVersions) {
   test(`Kafka ${version}: what Java writes Java reads, also after a restart and a kill`, async () => {
@@ -97,8 +99,7 @@ test("a broker that cannot start says why, and leaves nothing behind", async () 
   await assert.rejects(startKafka({ settings: { "log.retention.ms": "soon" } }), /Kafka .* start.*soon/s);
 });
 
-test("a broker ends with the process that started it, even when that is killed", async (t) => {
-  if (process.env.TESTCONTAINERS_RYUK_DISABLED) return t.skip("without its helper testcontainers cannot do that");
+test("a broker ends with the process that started it, even when that is killed", async () => {
   const script = `
     const { startKafka } = await import(${JSON.stringify(new URL("../support/kafka/broker.ts", import.meta.url))});
     const { pid, bootstrap } = await startKafka();

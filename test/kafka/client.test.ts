@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { after, before, describe, test } from "node:test";
 import type { KafkaClient, ProducerIdentity } from "../../shared/adapters/kafka/client.ts";
 import { KafkaError } from "../../shared/adapters/kafka/errors.ts";
 import { createKafkaClient } from "../../shared/adapters/kafka/kafkajs.ts";
@@ -12,7 +11,10 @@ import { kafkaVersions } from "../support/kafka/broker.ts";
 import { type Oracle, startOracle } from "../support/kafka/oracle.ts";
 import { readBatches } from "../support/kafka/plain-batch.ts";
 import { type ProxiedKafka, startProxiedKafka } from "../support/kafka/proxied.ts";
+import { aBroker, needing } from "../support/needing.ts";
 import { until } from "../support/until.ts";
+
+const { after, before, describe, test } = await needing(aBroker);
 
 const transactionTimeoutMs = 60_000;
 /** Short, since some tests wait for them; connections get more, for a busy machine. */

@@ -4,7 +4,6 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { KafkaClient } from "../../shared/adapters/kafka/client.ts";
@@ -18,6 +17,9 @@ import { Authority, encryptKey, type KeyPair } from "../support/certificates.ts"
 import { temporaryFolder } from "../support/folder.ts";
 import { type KafkaBroker, kafkaVersions, startKafka } from "../support/kafka/broker.ts";
 import { type Oracle, startOracle } from "../support/kafka/oracle.ts";
+import { aBroker, needing } from "../support/needing.ts";
+
+const { after, before, describe, test } = await needing(aBroker);
 
 const password = "s3cret-of-alice";
 const passphrase = "s3cret-of-the-key";

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createKafkaClient } from "../../shared/adapters/kafka/kafkajs.ts";
 import { folderOf } from "../support/folder.ts";
@@ -7,7 +6,10 @@ import { kafkaVersions, startKafka } from "../support/kafka/broker.ts";
 import { group, once } from "../support/kafka/lane.ts";
 import { startOracle } from "../support/kafka/oracle.ts";
 import { realLane } from "../support/kafka/real-lane.ts";
+import { aBroker, needing } from "../support/needing.ts";
 import { until } from "../support/until.ts";
+
+const { describe, test } = await needing(aBroker);
 
 // Brokers count the retention of offsets in whole minutes.
 describe("a lane that was idle for longer than brokers keep its marker", { concurrency: true }, () => {

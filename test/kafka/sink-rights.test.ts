@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
 import { createKafkaClient } from "../../shared/adapters/kafka/kafkajs.ts";
 import { InfrastructureError } from "../../shared/errors.ts";
 import { folderOf } from "../support/folder.ts";
@@ -7,6 +6,9 @@ import { kafkaVersions, startKafka } from "../support/kafka/broker.ts";
 import { once } from "../support/kafka/lane.ts";
 import { startOracle } from "../support/kafka/oracle.ts";
 import { realLane } from "../support/kafka/real-lane.ts";
+import { aBroker, needing } from "../support/needing.ts";
+
+const { describe, test } = await needing(aBroker);
 
 const password = "a-s3cret";
 const plain = "org.apache.kafka.common.security.plain.PlainLoginModule";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once as onceEmitted } from "node:events";
-import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KafkaClient } from "../../shared/adapters/kafka/client.ts";
 import { createKafkaClient } from "../../shared/adapters/kafka/kafkajs.ts";
@@ -20,7 +19,10 @@ import { type Oracle, startOracle } from "../support/kafka/oracle.ts";
 import { type ProxiedKafka, startProxiedKafka } from "../support/kafka/proxied.ts";
 import { type LanePlace, realLane } from "../support/kafka/real-lane.ts";
 import { type Row, settingsOf } from "../support/kafka/sink-settings.ts";
+import { aBroker, needing } from "../support/needing.ts";
 import { until } from "../support/until.ts";
+
+const { after, before, describe, test } = await needing(aBroker);
 
 const program = new URL("../support/kafka/committer.ts", import.meta.url).pathname;
 /** Calls to Kafka of a commit that is not warm: fence, marker, begin, two rounds of batches, marker, end. */

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { KafkaClient } from "../../shared/adapters/kafka/client.ts";
@@ -20,6 +19,9 @@ import { kafkaVersions, startKafka } from "../support/kafka/broker.ts";
 import { kafkaClassPath } from "../support/kafka/jars.ts";
 import { type Oracle, startOracle } from "../support/kafka/oracle.ts";
 import { type ProxiedKafka, startProxiedKafka } from "../support/kafka/proxied.ts";
+import { aBroker, needing } from "../support/needing.ts";
+
+const { after, before, suite, test } = await needing(aBroker);
 
 const count = 5_000;
 const numbers = Array.from({ length: count }, (_, n) => `number ${n} ${"x".repeat(100)}`);

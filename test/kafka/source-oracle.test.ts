@@ -3,7 +3,6 @@
  * those of transaction markers. kafkajs's consumer gives records of aborted transactions here.
  */
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createKafkaClient } from "../../shared/adapters/kafka/kafkajs.ts";
 import { createKafkaSource } from "../../shared/adapters/kafka/source/source.ts";
@@ -19,8 +18,11 @@ import {
   startOracle,
 } from "../support/kafka/oracle.ts";
 import { asRead, readRange } from "../support/kafka/readings.ts";
+import { aBroker, needing } from "../support/needing.ts";
 import { seededRandom } from "../support/seed.ts";
 import { until } from "../support/until.ts";
+
+const { suite, test } = await needing(aBroker);
 
 const partitions = 2;
 const steps = 80;

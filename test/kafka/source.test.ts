@@ -1,10 +1,12 @@
-import { after, before } from "node:test";
 import { createKafkaClient } from "../../shared/adapters/kafka/kafkajs.ts";
 import { createKafkaSource } from "../../shared/adapters/kafka/source/source.ts";
 import { systemClock } from "../../shared/adapters/system/clock.ts";
 import { type SourceUnderTest, sourceConformance } from "../../shared/testing/source-conformance.ts";
 import { type KafkaBroker, kafkaVersions, startKafka } from "../support/kafka/broker.ts";
 import { type Oracle, type OracleProducer, startOracle } from "../support/kafka/oracle.ts";
+import { aBroker, needing } from "../support/needing.ts";
+
+const { after, before, suite } = await needing(aBroker);
 
 /** Topics whose names begin alike, of one partition each. */
 interface Topics extends SourceUnderTest {
@@ -58,16 +60,17 @@ for (const version of kafkaVersions) {
     };
   };
 
-  sourceConformance(`Kafka ${version}`, make, {
-    "old records are deleted": (input, partition) => input.deleteRecords(partition, 70),
-    "all records are deleted": (input, partition) => input.deleteRecords(partition, -1),
-    "the topic is deleted": (input, partition) => input.deleteTopic(partition),
-    "the topic is deleted and made anew": async (input, partition) => {
-      await input.deleteTopic(partition);
-      await input.append(
-        partition,
-        Array.from({ length: 200 }, (_, n) => `another ${n}`),
-      );
-    },
-  });
+  suite(`Kafka ${version}`, () =>
+    sourceConformance(`Kafka ${version}`, make, {
+      "old records are deleted": (input, partition) => input.deleteRecords(partition, 70),
+      "all records are deleted": (input, partition) => input.deleteRecords(partition, -1),
+      "the topic is deleted": (input, partition) => input.deleteTopic(partition),
+      "the topic is deleted and made anew": async (input, partition) => {
+        await input.deleteTopic(partition);
+        await input.append(
+          partition,
+          Array.from({ length: 200 }, (_, n) => `another ${n}`),
+        );
+      },
+    }));
 }

@@ -1,7 +1,6 @@
 /** `examples/word-count-kafka.ts` from one end to the other: Kafka to Kafka, by the very command, on real brokers. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { SeededRandom } from "../../shared/adapters/memory/random.ts";
 import { cli, startCli } from "../support/cli.ts";
@@ -9,7 +8,10 @@ import { temporaryFolder } from "../support/folder.ts";
 import { kafkaVersions, startKafka } from "../support/kafka/broker.ts";
 import { expectedCounts, makeLines, readCounts, sendLines } from "../support/kafka/counts.ts";
 import { startOracle } from "../support/kafka/oracle.ts";
+import { aBroker, needing } from "../support/needing.ts";
 import { until } from "../support/until.ts";
+
+const { describe, it } = await needing(aBroker);
 
 const example = fileURLToPath(new URL("../../examples/word-count-kafka.ts", import.meta.url));
 

@@ -33,7 +33,7 @@ export async function killLoop(loop: KillLoop): Promise<{ last: Finished; kills:
     if (!enough && life % livesPerEarlyDeath === 0) await Promise.race([finished, sleep(random.below(600))]);
     else if (!enough) {
       const goal = before + 1 + random.below(loop.epochsALife);
-      while (child.exitCode === null && (await decided(state)) < goal) await sleep(5);
+      while (child.exitCode === null && (await decided(state)) < goal) await sleep(15);
       await Promise.race([finished, sleep(random.below(25))]);
     }
     if (!enough) child.kill("SIGKILL");

@@ -1,6 +1,5 @@
 /** Request units as they are computed here, and as the emulator tells them, which follows what was measured on AWS. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
 import {
   BatchWriteItemCommand,
   type ConsumedCapacity,
@@ -13,8 +12,11 @@ import {
 import { GetObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
 import { type Emulator, startEmulator } from "../../support/emulator/emulator.ts";
 import { type Clients, clientsOf, createBucket, createTable } from "../../support/emulator/services.ts";
+import { anEmulator, needing } from "../../support/needing.ts";
 import { MeteringProxy } from "./metering-proxy.ts";
 import { sum } from "./usage.ts";
+
+const { after, before, test } = await needing(anEmulator);
 
 let emulator: Emulator;
 let direct: Clients;

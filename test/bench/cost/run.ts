@@ -55,7 +55,7 @@ async function bench({ scenarios, rate, epochs, seconds, memory, apart, json }: 
   const folder = mkdtempSync(join(tmpdir(), "epochflow-cost-"));
   try {
     say("starting a broker and an emulator of AWS");
-    await using emulator = await startEmulator();
+    await using emulator = await startEmulator({ reachesHost: true });
     using clients = clientsOf(emulator.endpoint);
     await using broker = await startKafka();
     await using oracle = await startOracle(broker.bootstrap);

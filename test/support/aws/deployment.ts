@@ -49,7 +49,7 @@ export class AwsDeployment {
    */
   async deploy(context: Readonly<Record<string, string>> = {}): Promise<Readonly<Record<string, string>>> {
     const { emulator, stack, folder, app, needsBootstrap = true } = this.#options;
-    if (needsBootstrap) await bootstrapOf(emulator);
+    if (needsBootstrap) await bootstrapOf(emulator, folder);
     const outputs = join(folder, "outputs.json");
     const architecture = process.arch === "x64" ? "x86_64" : process.arch;
     const values = Object.entries({ architecture, ...context }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
@@ -96,15 +96,17 @@ export class AwsDeployment {
   }
 }
 
-function bootstrapOf(emulator: Emulator): Promise<void> {
-  const started = bootstrapped.get(emulator) ?? cdk(emulator, ["bootstrap", `aws://000000000000/${anyAccount.region}`]);
+/** @param folder without an app, which the CDK would synthesize first, into the project's own folder for that: one process at a time */
+function bootstrapOf(emulator: Emulator, folder: string): Promise<void> {
+  const bootstrap = () => cdk(emulator, ["bootstrap", `aws://000000000000/${anyAccount.region}`], folder);
+  const started = bootstrapped.get(emulator) ?? bootstrap();
   bootstrapped.set(emulator, started);
   return started;
 }
 
-async function cdk({ endpoint }: Emulator, args: readonly string[]): Promise<void> {
+async function cdk({ endpoint }: Emulator, args: readonly string[], cwd = root): Promise<void> {
   await promisify(execFile)(join(root, "node_modules/.bin/cdk"), args, {
-    cwd: root,
+    cwd,
     env: {
       ...process.env,
       AWS_ENDPOINT_URL: endpoint,

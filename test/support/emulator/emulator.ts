@@ -7,6 +7,10 @@ import { type LaunchedEmulator, type Launcher, pickLauncher } from "./launcher.t
 export interface EmulatorOptions {
   /** One that is free by default. */
   readonly port?: number;
+  /** Whether functions have to reach servers of this machine, on 127.0.0.1: a broker, a proxy. Default: no. */
+  readonly reachesHost?: boolean;
+  /** Environment variables of the emulator, such as ministack's `SFN_WAIT_SCALE`. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** An emulator of AWS on 127.0.0.1. It ends with the process that started it, however that ends. */
@@ -30,12 +34,14 @@ export const anyAccount = {
 
 /** @throws Error with the end of the emulator's log if it does not start */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const launcher = await pickLauncher();
+  const { reachesHost = false, environment = {} } = options;
+  const launcher = await pickLauncher(reachesHost);
+  if (typeof launcher === "string") throw new Error(launcher);
   const folder = mkdtempSync(join(tmpdir(), "epochflow-emulator-"));
   const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.once("exit", removeFolder);
   const port = options.port ?? (await freePorts(1))[0]!;
-  const launched = await launcher.launch({ folder, port });
+  const launched = await launcher.launch({ folder, port, reachesHost, environment });
   const stop = async () => {
     await launched.end("SIGTERM");
     process.off("exit", removeFolder);

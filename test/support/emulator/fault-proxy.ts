@@ -25,6 +25,8 @@ export interface FaultPlan {
   readonly oneIn: number;
   /** Faults that a request must not have. */
   readonly spare?: (request: AwsRequest, fault: Fault) => boolean;
+  /** Is shown each request, whatever happens to it. */
+  readonly watch?: (request: AwsRequest) => void;
 }
 
 /** Between a client and an emulator of AWS: does to requests what networks and busy services do. */
@@ -119,6 +121,7 @@ class ForwardingProxy implements FaultProxy {
       const { method = "", url = "", headers } = incoming;
       const asked = { method, url, headers, body: Buffer.concat(await incoming.toArray()) };
       this.requests++;
+      this.#plan.watch?.(asked);
       await this.#wait("before", asked);
       const fault = this.#faultOf(asked);
       if (fault === undefined) return await this.#forward(asked, outgoing);

@@ -1,7 +1,9 @@
-import { after, before } from "node:test";
+import { anEmulator, needing } from "../needing.ts";
 import { type Emulator, startEmulator } from "./emulator.ts";
 import { type FaultPlan, type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import { type Clients, clientsOf } from "./services.ts";
+
+const { after, before } = await needing(anEmulator);
 
 /** What a test file has once its tests run. */
 export interface Fixture {
@@ -20,7 +22,7 @@ export function useEmulator(plan: FaultPlan): Fixture {
     fixture.clients = clientsOf(fixture.emulator.endpoint);
     fixture.proxy = await startFaultProxy(fixture.emulator.endpoint, plan);
     // Shorter than the product's, since silence is one of the faults.
-    fixture.faulty = clientsOf(fixture.proxy.endpoint, 1_500);
+    fixture.faulty = clientsOf(fixture.proxy.endpoint, 3_000);
   });
   after(async () => {
     fixture.faulty.close();

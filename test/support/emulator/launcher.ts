@@ -1,5 +1,5 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+import { whyNoEngine, whyNoImage } from "../docker.ts";
+import { whyNoPython } from "./python.ts";
 
 /** What starts an emulator: a Python process of ministack, or a container of the image `localstack/localstack`. */
 export interface Launcher {
@@ -12,6 +12,9 @@ export interface Launch {
   /** Holds what the emulator writes. */
   readonly folder: string;
   readonly port: number;
+  /** Whether functions have to reach servers on 127.0.0.1. */
+  readonly reachesHost: boolean;
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface LaunchedEmulator {
@@ -24,29 +27,34 @@ export interface LaunchedEmulator {
   end(signal: "SIGTERM" | "SIGKILL"): Promise<void>;
 }
 
-/** The last LocalStack that needs no account. Any image that serves the same interfaces will do. */
+/** The last LocalStack that needs no account, untested by us: nothing of ours could pull it yet. Any image that serves the same interfaces will do. */
 export const image = process.env.EPOCHFLOW_EMULATOR_IMAGE ?? "localstack/localstack:4.14.0";
 
-export const healthPath = "/_localstack/health";
+/** LocalStack runs functions in containers of their own, beside its own; others, as ministack, within theirs. */
+export const isLocalStack = image.startsWith("localstack/");
 
 /**
- * By the environment variable `EPOCHFLOW_EMULATOR`, `process` or `containers`. Without it containers if a Docker engine answers and has the image already,
- * since the process is there sooner than an image can be pulled.
+ * By the environment variable `EPOCHFLOW_EMULATOR`, `process` or `containers`. Without it containers if a Docker engine answers, and has the image or can pull
+ * it; but where functions have to reach servers of this machine, which those of LocalStack do not, a process.
+ *
+ * @returns as a text, why there is none, and what to install
  */
-export async function pickLauncher(): Promise<Launcher> {
+export async function pickLauncher(reachesHost: boolean): Promise<Launcher | string> {
   const wanted = process.env.EPOCHFLOW_EMULATOR;
   if (wanted !== undefined && wanted !== "process" && wanted !== "containers")
     throw new Error(`EPOCHFLOW_EMULATOR is "process" or "containers", not "${wanted}"`);
-  if (wanted === "containers" || (wanted === undefined && (await hasImage())))
-    return (await import("./container-launcher.ts")).containerLauncher;
-  return (await import("./process-launcher.ts")).processLauncher;
+  const noContainer = wanted === "process" ? processWanted : await whyNoContainer(reachesHost);
+  if (noContainer === undefined) return (await import("./container-launcher.ts")).containerLauncher;
+  const noProcess = wanted === "containers" ? containersWanted : await whyNoPython();
+  if (noProcess === undefined) return (await import("./process-launcher.ts")).processLauncher;
+  return `No emulator of AWS can be started here. ${noProcess} ${noContainer}`;
 }
 
-async function hasImage(): Promise<boolean> {
-  try {
-    await promisify(execFile)("docker", ["image", "inspect", image], { timeout: 5000 });
-    return true;
-  } catch {
-    return false; // no docker, no engine, or no image
-  }
+const processWanted = "EPOCHFLOW_EMULATOR=process wants no container.";
+const containersWanted = "EPOCHFLOW_EMULATOR=containers wants a container.";
+
+async function whyNoContainer(reachesHost: boolean): Promise<string | undefined> {
+  if (reachesHost && isLocalStack) return "Functions in LocalStack's containers reach no server of this machine.";
+  const problem = (await whyNoEngine()) ?? (await whyNoImage(image));
+  return problem && `${problem} Where no image can be pulled, npm run emulator:image makes one.`;
 }

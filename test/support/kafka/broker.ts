@@ -59,6 +59,7 @@ const smallJvm = ["-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 export async function startKafka(options: KafkaOptions = {}): Promise<KafkaBroker> {
   const { version = kafkaVersions[0], directory } = options;
   const launcher = await pickLauncher(version);
+  if (typeof launcher === "string") throw new Error(launcher);
   const folder = directory ?? mkdtempSync(join(tmpdir(), "epochflow-kafka-"));
   mkdirSync(folder, { recursive: true });
   const listeners = await listenersOf(options);

@@ -1,6 +1,7 @@
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { GenericContainer, getContainerRuntimeClient, Wait } from "testcontainers";
+import { removeWithUs } from "../docker.ts";
 import { clusterId, imageOf, type KafkaTool, type LaunchedBroker, type Launcher, started } from "./launcher.ts";
 
 /** Formats the data's folder if it is new, and becomes the broker. */
@@ -25,7 +26,7 @@ export const containerLauncher: Launcher = {
   async launch({ version, folder, ports, format, jvm }) {
     const lines: string[] = [];
     const { uid, gid } = userInfo();
-    const container = await new GenericContainer(imageOf(version))
+    const container = await new BrokerContainer(imageOf(version))
       .withBindMounts([{ source: folder, target: folder }])
       .withUser(`${uid}:${gid}`) // what it writes has to be ours to remove
       .withEnvironment({
@@ -58,3 +59,9 @@ export const containerLauncher: Launcher = {
     } satisfies LaunchedBroker;
   },
 };
+
+class BrokerContainer extends GenericContainer {
+  protected override async containerCreated(id: string): Promise<void> {
+    removeWithUs(id);
+  }
+}

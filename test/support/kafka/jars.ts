@@ -1,17 +1,15 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cachedFolder, run } from "../cached-folder.ts";
+import { cache, cachedFolder, hasProgram, run } from "../cached-folder.ts";
 import type { KafkaVersion } from "./versions.ts";
 
 const pom = fileURLToPath(new URL("pom.xml", import.meta.url));
 const sources = fileURLToPath(new URL("java", import.meta.url));
 
 /** Where jars and compiled classes are kept from one test run to the next. */
-export const cacheFolder =
-  process.env.EPOCHFLOW_KAFKA_CACHE ??
-  fileURLToPath(new URL("../../../node_modules/.cache/epochflow-kafka", import.meta.url));
+export const cacheFolder = join(cache, "kafka");
 
 /**
  * The class path of a Kafka version and of our own Java programs beside it. The first time Maven resolves the jars and javac compiles the programs, for all
@@ -20,8 +18,8 @@ export const cacheFolder =
  * @throws Error if there is no Java or no Maven, or a jar cannot be had
  */
 export async function kafkaClassPath(version: KafkaVersion): Promise<string> {
-  const jars = join(cacheFolder, version, "jars");
-  const classes = join(cacheFolder, version, `classes-${sourceDigest()}`);
+  const jars = join(cacheFolder, version, `jars-${digest([pom])}`);
+  const classes = join(cacheFolder, version, `classes-${digest(javaFiles())}`);
   await cachedFolder(jars, (folder) => resolveJars(version, folder));
   await cachedFolder(classes, (folder) => compile(join(jars, "*"), folder));
   return `${classes}:${join(jars, "*")}`;
@@ -33,21 +31,27 @@ async function resolveJars(version: KafkaVersion, folder: string): Promise<void>
 }
 
 async function compile(jars: string, folder: string): Promise<void> {
-  const files = javaFiles().map((file) => join(sources, file));
-  await command("javac", ["--release", "17", "-cp", jars, "-d", folder, ...files]);
+  await command("javac", ["--release", "17", "-cp", jars, "-d", folder, ...javaFiles()]);
 }
 
-function sourceDigest(): string {
+/** Clones of different versions share a cache. */
+function digest(files: readonly string[]): string {
   const hash = createHash("sha256");
-  for (const file of javaFiles()) hash.update(file).update(readFileSync(join(sources, file)));
+  for (const file of files) hash.update(basename(file)).update(readFileSync(file));
   return hash.digest("hex").slice(0, 12);
 }
 
-const javaFiles = () => readdirSync(sources).sort();
+const javaFiles = () =>
+  readdirSync(sources)
+    .sort()
+    .map((file) => join(sources, file));
 
 const toInstall =
-  "A broker from jars needs a JDK (17 or newer) and Maven; on Debian: apt-get install default-jdk-headless maven";
+  "A broker from jars needs a JDK (17 or newer) and Maven; on Debian: apt-get install default-jdk-headless maven.";
+
+/** What to install so that `kafkaClassPath` works; undefined if that is there. */
+export const whyNoJava = (): string | undefined => (["java", "javac", "mvn"].every(hasProgram) ? undefined : toInstall);
 
 /** @throws Error with what the program wrote if it fails, and with what to install if there is none of that name */
-export const command = (program: string, parameters: readonly string[]): Promise<void> =>
+export const command = (program: string, parameters: readonly string[]): Promise<string> =>
   run(program, parameters, toInstall);

@@ -1,5 +1,5 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+import { hasImage, whyNoEngine } from "../docker.ts";
+import { whyNoJava } from "./jars.ts";
 import type { KafkaVersion } from "./versions.ts";
 
 /** What starts a broker: a Java process on jars from Maven Central, or a container of the image `apache/kafka`. */
@@ -47,21 +47,17 @@ export const imageOf = (version: KafkaVersion) => `apache/kafka:${version}`;
 /**
  * By the environment variable `EPOCHFLOW_KAFKA`, `jars` or `containers`. Without it containers if a Docker engine answers and has the image already, since
  * jars are there sooner than an image can be pulled.
+ *
+ * @returns as a text, why there is none, and what to install
  */
-export async function pickLauncher(version: KafkaVersion): Promise<Launcher> {
+export async function pickLauncher(version: KafkaVersion): Promise<Launcher | string> {
   const wanted = process.env.EPOCHFLOW_KAFKA;
   if (wanted !== undefined && wanted !== "jars" && wanted !== "containers")
     throw new Error(`EPOCHFLOW_KAFKA is "jars" or "containers", not "${wanted}"`);
-  if (wanted === "containers" || (wanted === undefined && (await hasImage(imageOf(version)))))
-    return (await import("./container-launcher.ts")).containerLauncher;
-  return (await import("./jars-launcher.ts")).jarsLauncher;
-}
-
-async function hasImage(image: string): Promise<boolean> {
-  try {
-    await promisify(execFile)("docker", ["image", "inspect", image], { timeout: 5000 });
-    return true;
-  } catch {
-    return false; // no docker, no engine, or no image
-  }
+  const byContainer = wanted === "containers" || (wanted === undefined && (await hasImage(imageOf(version))));
+  const problem = byContainer ? await whyNoEngine() : whyNoJava();
+  if (problem !== undefined) return `No Kafka can be started here. ${problem}`;
+  return byContainer
+    ? (await import("./container-launcher.ts")).containerLauncher
+    : (await import("./jars-launcher.ts")).jarsLauncher;
 }
