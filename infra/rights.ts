@@ -87,7 +87,7 @@ export const networkRight = (): Right => ({
 });
 
 function ledgerRights(name: FunctionName, topology: Topology, places: Places): Right[] {
-  const deletes = name === "collect" ? ["DeleteItem", "BatchWriteItem"] : [];
+  const deletes = name === "collect" ? ["BatchWriteItem"] : [];
   return [ledgerRight(["GetItem", "Query", "PutItem", "ConditionCheckItem", ...deletes], topology.name, places)];
 }
 

@@ -1,6 +1,7 @@
 /**
  * Deployed pipelines, and whatever may happen to them on AWS: functions die in the middle, are invoked twice and late, run out of time, are throttled; executions
  * are stopped, and started by others; tables and buckets are throttled, cut off and silent. Nothing of it changes the output (I1 to I6), and nothing is left behind.
+ * Whatever a function asks for meanwhile, its role has the right to, and no right is one that no function needs.
  *
  * `EPOCHFLOW_TEST_SEED` gives the same choices again, as far as time allows; `EPOCHFLOW_TEST_TIMES=10` makes ten times as many.
  */
@@ -114,6 +115,8 @@ async function campaign(context: TestContext, stack: FaultyStack, workload: Work
   await stack.idle();
   assert.deepEqual(await workload.problems(), []);
   assert.deepEqual(await stack.leftovers(workload.files), []);
+  assert.deepEqual(stack.rights.missing(), []);
+  assert.deepEqual(stack.rights.unused(), []);
 }
 
 test("from a bucket to a bucket", async (context) => {

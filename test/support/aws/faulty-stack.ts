@@ -14,6 +14,7 @@ import { executionsOf } from "./history.ts";
 import { ledgerOf, leftovers } from "./leftovers.ts";
 import { type AppSettings, type PipelineParts, PipelineStack } from "./pipeline-stack.ts";
 import { Recorder } from "./recorder.ts";
+import { RightsCheck } from "./rights-check.ts";
 
 /** Of so many requests to tables, buckets and Step Functions one has a fault. */
 const oneIn = 25;
@@ -36,6 +37,7 @@ export class FaultyStack implements AsyncDisposable {
   readonly recorder: Recorder;
   readonly ledger: Ledger;
   readonly proxies = {} as Record<FunctionName, FaultProxy>;
+  readonly rights: RightsCheck;
   readonly #stack: PipelineStack;
   #isCalm = false;
 
@@ -44,7 +46,7 @@ export class FaultyStack implements AsyncDisposable {
     await deployed.deploy();
     const stack = new FaultyStack(options, deployed);
     for (const name of stack.functions.all) {
-      const proxy = await stack.#startProxy();
+      const proxy = await stack.#startProxy(name);
       stack.proxies[name] = proxy;
       await stack.functions.set(name, { AWS_ENDPOINT_URL: proxy.endpoint });
     }
@@ -59,6 +61,7 @@ export class FaultyStack implements AsyncDisposable {
     this.functions = new DeployedFunctions(emulator.endpoint, this.parts);
     this.recorder = new Recorder(clients.sfn, this.parts);
     this.ledger = ledgerOf(clients, this.parts);
+    this.rights = new RightsCheck(stack);
     this.#stack = stack;
   }
 
@@ -108,12 +111,13 @@ export class FaultyStack implements AsyncDisposable {
     for (const proxy of Object.values(this.proxies)) await proxy.close();
   }
 
-  #startProxy(): Promise<FaultProxy> {
+  #startProxy(name: FunctionName): Promise<FaultProxy> {
     return startFaultProxy(this.emulator.endpoint, {
       seed: this.random.below(2 ** 31),
       oneIn,
       // A function waits for a bucket's answer for a minute.
       spare: (request, fault) => this.#isCalm || (fault.endsWith("silent") && operationOf(request) === undefined),
+      watch: (request) => this.rights.record(name, request),
     });
   }
 }

@@ -22,7 +22,8 @@ const mostRecords = 500;
 
 /**
  * What Lambda does with a pipeline's event source mappings, for emulators that do not poll Kafka: reads topics from the start, also what is not committed yet, in the order
- * of each partition, and delivers what comes in batches, at least once.
+ * of each partition, and delivers what comes in batches, at least once. Lambda gives a batch up after ten times, and tells a queue, from which what cannot be served at once
+ * comes again after minutes only; this tries on, so that tests need not wait for that.
  */
 export class KafkaEvents implements AsyncDisposable {
   /** Deliveries that failed. */

@@ -2,7 +2,7 @@ import type { RemovalPolicy } from "aws-cdk-lib";
 import type { FunctionName } from "../../../infra/bundle.ts";
 import type { StreamPipelineProps } from "../../../infra/index.ts";
 import { type Clients, createBucket } from "../emulator/services.ts";
-import { AwsDeployment, type DeploymentOptions } from "./deployment.ts";
+import { AwsDeployment, type DeploymentOptions, type Template } from "./deployment.ts";
 
 /** What `test/aws/app/app.ts` deploys: a pipeline without a heartbeat. */
 export interface AppSettings {
@@ -54,9 +54,14 @@ export class PipelineStack {
     return this.#parts;
   }
 
+  /** As it was synthesized last. */
+  get template(): Template {
+    return this.#deployment.template;
+  }
+
   /** Event source mappings of Kafka, as they were deployed. */
   get topicMappings(): TopicMapping[] {
-    const resources = Object.values(this.#deployment.template.Resources);
+    const resources = Object.values(this.template.Resources);
     const mappings = resources.filter(({ Type }) => Type === "AWS::Lambda::EventSourceMapping");
     return mappings.flatMap(({ Properties }) => topicMappings(Properties as unknown as MappingProperties));
   }
