@@ -38,7 +38,9 @@ const order = z.object({
   totalCents: z.int().nonnegative(),
 });
 
-export default pipeline("orders", { onError: deadLetter(files.sink({ path: "out/orders/dead-letters" })) })
+export default pipeline("orders", {
+  onError: deadLetter(files.sink({ path: parameter("deadLetters", "out/orders/dead-letters") })),
+})
   .from(
     files.source({
       path: parameter("input", "examples/data/orders.jsonl"),
@@ -50,7 +52,7 @@ export default pipeline("orders", { onError: deadLetter(files.sink({ path: "out/
   .keyBy((order) => [order.country, order.currency])
   .window(sliding({ size: hours(1), every: minutes(15) }), {
     allowedLateness: minutes(10),
-    late: files.sink({ path: "out/orders/late" }),
+    late: files.sink({ path: parameter("late", "out/orders/late") }),
   })
   .aggregate({
     orders: count(),
