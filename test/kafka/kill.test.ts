@@ -93,11 +93,11 @@ async function killed(context: TestContext, job: Job): Promise<void> {
 
 describe("a word count that is killed", () => {
   it("on Kafka 4.4.0: each result once, in order per key", (context) =>
-    killed(context, { version: "4.4.0", lines: 10_000, epochRecords: 150, kills: 12, targets: 3 }));
+    killed(context, { version: "4.4.0", lines: 20_000, epochRecords: 150, kills: 25, targets: 3 }));
 
   it("on Kafka 3.9.2, with as many tasks as chance will have", (context) =>
     killed(context, {
-      ...{ version: "3.9.2", lines: 11_000, epochRecords: 200, kills: 8, targets: 7 },
+      ...{ version: "3.9.2", lines: 20_000, epochRecords: 200, kills: 15, targets: 7 },
       tasksByChance: true,
     }));
 
