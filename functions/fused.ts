@@ -14,12 +14,8 @@ export interface FusedInput {
   readonly answer: PlanAnswer;
 }
 
-/** How long one invocation goes on: so long may old code work on after a deployment, and a state more each such time is what it costs. */
-const spanMs = 60_000;
-
 /** State `Fused`: several epochs of one task each, with the steps of the other functions. Its answer is that of the last plan. */
 export const fusedStep: Step<FusedInput, PlanAnswer> = async (engine, { execution, answer }, call) => {
-  const { clock } = engine;
   const part =
     <Input extends object, Answer>(name: string, step: Step<Input, Answer>) =>
     (input: Input) =>
@@ -32,7 +28,7 @@ export const fusedStep: Step<FusedInput, PlanAnswer> = async (engine, { executio
     commit: part("commit", commitStep),
     abort: part("abort", abortAttemptStep),
   };
-  const last = await fused(steps, clock, answer, clock.now() + spanMs);
+  const last = await fused(steps, engine.clock, answer);
   call.observe("StateTransitions", 1 + transitionsAfter(last));
   return inWholeSeconds(last);
 };

@@ -34,11 +34,24 @@ export async function abort(engine: Engine, input: AbortInput): Promise<AbortAns
   return { outcome: "aborted", waitSeconds: waitMs < 1000 ? 0 : Math.round(waitMs / 1000) };
 }
 
-/** The attempt that nothing has become of yet: what an invocation of several epochs was at when it died, which can tell nobody. */
-export async function unfinished({ ledger }: Engine): Promise<EpochId | undefined> {
-  const head = await ledger.head();
-  const row = head && (await ledger.epoch(head.decided + 1));
-  return row?.status === "planned" ? { epoch: row.epoch, attempt: row.attempt } : undefined;
+/** Seconds that the state machine rests after a failure that no attempt explains. */
+const restSeconds = 10;
+
+/**
+ * Gives up the attempt that nothing has become of yet: what an invocation of several epochs was at when it died, which can tell nobody. So the next attempt can be
+ * smaller, if that was too much (I1).
+ *
+ * @param abortAttempt how an attempt is given up
+ */
+export async function abortUnfinished(
+  engine: Engine,
+  { failure }: Failed,
+  abortAttempt: (input: AbortInput) => Promise<AbortAnswer> = (input) => abort(engine, input),
+): Promise<AbortAnswer> {
+  const head = await engine.ledger.head();
+  const row = head && (await engine.ledger.epoch(head.decided + 1));
+  if (row?.status !== "planned") return { outcome: "aborted", waitSeconds: restSeconds };
+  return await abortAttempt({ epoch: row.epoch, attempt: row.attempt, failure });
 }
 
 /** Transactions of acknowledged tasks. Those that were never acknowledged are swept by the collector. */

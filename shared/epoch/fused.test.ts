@@ -71,7 +71,7 @@ test("short waits are slept, what the machine does better is its own again", asy
 
 test("no epoch begins when the time is over: it is planned, and the next invocation processes it", async () => {
   const answers = [1, 2, 3].map((epoch): PlanAnswer => ({ action: "fused", process: processOf(epoch) }));
-  const { answer, calls } = await run(answers, {}, 3000);
+  const { answer, calls } = await run(answers, {}, 2000);
   assert.deepEqual(answer, answers[2]);
   assert.ok(!calls.includes("operate 3.1.0.0"));
 });

@@ -11,6 +11,9 @@ export interface Steps {
   abort(input: AbortInput): Promise<AbortAnswer>;
 }
 
+/** Milliseconds that an invocation goes on: so long may old code work on after a deployment, and a state more each such time is what it costs. */
+const defaultSpanMs = 60_000;
+
 /** A longer wait costs less in the state machine. */
 const mostSecondsToSleep = 5;
 
@@ -20,9 +23,15 @@ const mostSecondsToSleep = 5;
  * give it. However it is cut short, the next plan goes on from the ledger, as after any failure.
  *
  * @param answer what `plan` has said
- * @param until milliseconds; no epoch begins later
+ * @param spanMs milliseconds after which no epoch begins
  */
-export async function fused(steps: Steps, clock: Clock, answer: PlanAnswer, until: number): Promise<PlanAnswer> {
+export async function fused(
+  steps: Steps,
+  clock: Clock,
+  answer: PlanAnswer,
+  spanMs = defaultSpanMs,
+): Promise<PlanAnswer> {
+  const until = clock.now() + spanMs;
   for (let next = answer; ; next = await steps.plan()) {
     if (clock.now() >= until) return next;
     if (next.action === "fused") {

@@ -1,4 +1,4 @@
-import { type AbortInput, abort, type Failed, unfinished } from "../../epoch/abort.ts";
+import { type AbortInput, abort, abortUnfinished, type Failed } from "../../epoch/abort.ts";
 import { collect, type Retention } from "../../epoch/collect.ts";
 import { commit, seal } from "../../epoch/commit.ts";
 import { decide } from "../../epoch/decide.ts";
@@ -18,9 +18,6 @@ import { type Nature, Sandbox } from "./sandbox.ts";
 /** `report` is for errors that a handler itself catches. */
 type Handler = (engine: Engine, input: never, report: (error: unknown) => void) => Promise<unknown>;
 
-/** Milliseconds that an invocation of several epochs goes on. */
-const fusedSpanMs = 60_000;
-
 /** What the functions do, by the names of the machine's states; and those that it does not call. */
 const steps = {
   Plan: (engine, { execution, fused }: { execution: string; fused?: boolean }) =>
@@ -30,10 +27,7 @@ const steps = {
   Commit: async (engine, input: { epoch: number; sink: string }) => ({ outcome: await commit(engine, input) }),
   Seal: async (engine, input: { epoch: number }) => ({ outcome: await seal(engine, input) }),
   Abort: (engine, input: AbortInput) => abort(engine, input),
-  "Abort unfinished": async (engine, { failure }: Failed) => {
-    const id = await unfinished(engine);
-    return id ? await abort(engine, { ...id, failure }) : { outcome: "aborted", waitSeconds: 10 };
-  },
+  "Abort unfinished": (engine, failed: Failed) => abortUnfinished(engine, failed),
   "Start owner": (engine, { start }: { start: string }) =>
     startOwner({ ...engine, pipeline: engine.topology.name }, start),
   Wake: (engine, { over }: { event: string; over: number | null }) =>
@@ -71,7 +65,7 @@ async function runFused(
       sink === undefined ? seal({ epoch }) : commit({ epoch, sink }),
     abort: step(steps.Abort),
   };
-  return await fused(verbs, engine.clock, answer, engine.clock.now() + fusedSpanMs);
+  return await fused(verbs, engine.clock, answer);
 }
 
 /** Which function each state is; those that are one share their sandboxes. */
