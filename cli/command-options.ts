@@ -9,6 +9,7 @@ export type Add = (program: Command, exit: (code: ExitCode) => void) => void;
 export function ofState(command: Command): Command {
   return command
     .argument("[pipeline]", "its module or its name; not needed where .epochflow holds one state only")
+    .addOption(nameOption())
     .addOption(stateOption());
 }
 
@@ -32,6 +33,11 @@ export function stateOption(): Option {
 export function parameterOption(): Option {
   const option = new Option("--set <name=value>", "value of one of the pipeline's parameters; may be repeated");
   return option.argParser(parseParameter);
+}
+
+/** One module that was run under several names. */
+export function nameOption(): Option {
+  return new Option("--name <name>", "the pipeline's name, where it is not the one in its module");
 }
 
 export function numberOption(flag: string, description: string): Option {

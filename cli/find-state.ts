@@ -9,6 +9,8 @@ import type { Topology } from "../shared/pipeline/topology.ts";
 
 export interface StateOptions {
   readonly state?: string;
+  /** In place of the name in the module. */
+  readonly name?: string;
 }
 
 export interface FoundState {
@@ -25,13 +27,21 @@ const root = ".epochflow";
  *
  * @throws UsageError `no-state`, `which-state`; those of `loadPipeline`
  */
-export async function findState(pipeline: string | undefined, { state }: StateOptions): Promise<FoundState> {
-  if (pipeline === undefined) return { folder: existing(state ?? onlyState()), topology: undefined };
+export async function findState(pipeline: string | undefined, { state, name }: StateOptions): Promise<FoundState> {
+  if (pipeline === undefined) {
+    const folder = state ?? (name === undefined ? onlyState() : folderOfName(name));
+    return { folder: existing(folder), topology: undefined };
+  }
   if (state === undefined && hasState(join(root, pipeline)))
     return { folder: join(root, pipeline), topology: undefined };
   if (!existsSync(pipeline) && !/[./]/.test(pipeline)) throw noPipelineOfName(pipeline);
   const { topology } = await loadPipeline(pipeline);
-  return { folder: existing(state ?? join(root, topology.name)), topology };
+  return { folder: existing(state ?? (name === undefined ? join(root, topology.name) : folderOfName(name))), topology };
+}
+
+function folderOfName(name: string): string {
+  if (hasState(join(root, name))) return join(root, name);
+  throw noPipelineOfName(name);
 }
 
 function noPipelineOfName(name: string): UsageError {

@@ -3,6 +3,7 @@ import { engineVersion } from "../local/engine-version.ts";
 import {
   type Add,
   durationOption,
+  nameOption,
   numberOption,
   ofStack,
   parameterOption,
@@ -53,6 +54,7 @@ const addRun: Add = (program, exit) => {
     )
     .argument("<pipeline>", "module whose default export is the pipeline")
     .addOption(parameterOption())
+    .addOption(nameOption())
     .addOption(stateOption())
     .addOption(numberOption("--epoch-records", "records an epoch takes, exactly"))
     .addOption(durationOption("--epoch-interval", "time an epoch should take, to which its size adapts", "1s"))
@@ -73,6 +75,7 @@ const addRun: Add = (program, exit) => {
   const examples = [
     "epochflow run access-log.ts --set input=access.log --set output=out",
     "epochflow run word-count-kafka.ts --set brokers=localhost:9092 --set input=lines --set output=counts --follow",
+    "epochflow run orders.ts --name orders-eu --set input=eu.jsonl --set output=eu",
   ];
   const notes = `With both epoch options an epoch ends at whichever comes first.
 Ctrl-C ends after the running epoch, a second one at once; both lose nothing.`;
@@ -100,6 +103,7 @@ const addExplain: Add = (program, exit) => {
         "so parameters need no values.",
     )
     .argument("<pipeline>", "module whose default export is the pipeline")
+    .addOption(nameOption())
     .option("--json", "as JSON")
     .action(async (module, options) =>
       exit(await (await import("./commands/explain.ts")).explainCommand(module, options)),

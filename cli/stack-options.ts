@@ -19,7 +19,7 @@ export function flagsOf(options: StackOptions): string {
 }
 
 /** Options that only a pipeline on this machine has. */
-type Local = Readonly<Partial<Record<"state" | "set", unknown>>>;
+type Local = Readonly<Partial<Record<"state" | "set" | "name", unknown>>>;
 
 /**
  * Whether a deployed pipeline is meant.
@@ -31,7 +31,7 @@ export function isOfStack<Given extends StackOptions & Local>(
   local: string | undefined,
   options: Given,
 ): options is Given & OfStack {
-  const { stack, state, set } = options;
+  const { stack, state, set, name } = options;
   if (stack === undefined) {
     const lonely = names.find((name) => options[name] !== undefined);
     if (lonely === undefined) return false;
@@ -43,6 +43,8 @@ export function isOfStack<Given extends StackOptions & Local>(
     throw conflict(stack, `"${local}"`, `Leave it out; of a stack with several pipelines --pipeline NAME picks one.`);
   }
   if (state !== undefined) throw conflict(stack, "--state", "Leave one of the two out.");
+  if (name !== undefined)
+    throw conflict(stack, "--name", "Of a stack with several pipelines --pipeline NAME picks one.");
   if (set !== undefined) throw conflict(stack, "--set", "Leave it out: what is deployed has its parameters.");
   return true;
 }

@@ -1,4 +1,13 @@
-import { type Add, numberOption, ofStack, ofState, parameterOption, stateOption, teach } from "./command-options.ts";
+import {
+  type Add,
+  nameOption,
+  numberOption,
+  ofStack,
+  ofState,
+  parameterOption,
+  stateOption,
+  teach,
+} from "./command-options.ts";
 
 export const addLag: Add = (program, exit) => {
   const command = ofStack(
@@ -6,6 +15,7 @@ export const addLag: Add = (program, exit) => {
       .command("lag")
       .argument("[pipeline]", "module whose default export is the pipeline")
       .addOption(parameterOption())
+      .addOption(nameOption())
       .addOption(stateOption()),
   )
     .summary("show how far a pipeline is behind its source")

@@ -39,7 +39,7 @@ export interface Deployment {
  */
 export function deploymentOf(definition: unknown, codeDigest: string, environment: NodeJS.ProcessEnv): Deployment {
   const settings = settingsOf(environment);
-  const topology = bind(describe(definition), settings.parameters);
+  const topology = bind(describe(definition), settings.parameters, settings.pipeline);
   const pipeline = topology.name;
   const objects = new S3ObjectStore({
     client: new S3Client(clientSettings({ requestTimeoutMs: objectRequestTimeoutMs })),

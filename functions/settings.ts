@@ -7,6 +7,8 @@ import type { KafkaAccessSettings } from "./kafka-access.ts";
 export const variables = {
   table: "EPOCHFLOW_TABLE",
   bucket: "EPOCHFLOW_BUCKET",
+  /** The pipeline's name, which need not be the one in its module. */
+  pipeline: "EPOCHFLOW_PIPELINE",
   parameters: "EPOCHFLOW_PARAMETERS",
   policy: "EPOCHFLOW_POLICY",
   /** KafkaAccessSettings; of the functions that talk to brokers. */
@@ -23,6 +25,8 @@ export type PolicySettings = Partial<Pick<Policy, (typeof knobs)[number]>>;
 export interface Settings {
   readonly table: string;
   readonly bucket: string;
+  /** In place of the name in its module. */
+  readonly pipeline: string | undefined;
   readonly parameters: Readonly<Record<string, string>>;
   readonly policy: Policy;
   /** Absent where nothing talks to brokers. */
@@ -43,6 +47,7 @@ export function settingsOf(environment: NodeJS.ProcessEnv): Settings {
   return {
     table: needed(variables.table),
     bucket: needed(variables.bucket),
+    pipeline: environment[variables.pipeline],
     parameters: JSON.parse(environment[variables.parameters] ?? "{}"),
     policy: policyOf(JSON.parse(environment[variables.policy] ?? "{}")),
     kafka: environment[variables.kafka] === undefined ? undefined : JSON.parse(environment[variables.kafka]!),

@@ -104,6 +104,7 @@ function environmentOf(scope: Construct, name: FunctionName, options: FunctionOp
   return {
     [variables.table]: table.tableName,
     [variables.bucket]: bucket.bucketName,
+    [variables.pipeline]: options.topology.name,
     [variables.parameters]: json(parameters),
     [variables.policy]: json(policy),
     ...(kafka && talkingToBrokers.has(name) && { [variables.kafka]: json(kafka.cluster.access) }),

@@ -12,6 +12,8 @@ import type { KafkaCluster } from "./kafka/cluster.ts";
 export interface StreamPipelineProps {
   /** The module whose default export is the pipeline. */
   readonly entry: string;
+  /** In place of the name in the module, so that one module may be deployed many times, with other parameters. A name that changes is another pipeline, which begins anew. */
+  readonly pipelineName?: string;
   /** The cluster that the pipeline's parameter `brokers` stands for, as it does for sources and sinks without a connection of their own: `Kafka.msk(cluster)` or `Kafka.selfManaged({ … })`. */
   readonly kafka?: KafkaCluster;
   /** Values of the pipeline's parameters. `brokers` is the cluster's unless it is given here. */
@@ -74,7 +76,7 @@ export interface StreamPipelineProps {
 }
 
 export const knownProps: readonly (keyof StreamPipelineProps)[] = [
-  ...(["entry", "kafka", "parameters", "policy", "memory", "fusedMemory", "architecture"] as const),
+  ...(["entry", "pipelineName", "kafka", "parameters", "policy", "memory", "fusedMemory", "architecture"] as const),
   ...(["triggerTopics", "batchingWindow", "heartbeat"] as const),
   ...(["vpc", "vpcSubnets", "securityGroups", "gatewayEndpoints"] as const),
   ...(["bucket", "table", "removalPolicy", "encryptionKey", "logRetention", "alarmTopic", "dashboard"] as const),

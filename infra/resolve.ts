@@ -32,7 +32,7 @@ export function resolvePipeline(scope: Construct, props: StreamPipelineProps): R
   const cluster = props.kafka?.bind(scope);
   if (network) cluster?.openTo(network);
   const parameters = { ...(cluster && { brokers: cluster.bootstrapServers }), ...props.parameters };
-  const topology = bind(described, parameters);
+  const topology = bind(described, parameters, props.pipelineName);
   checkPaths(topology);
   const use = cluster && kafkaUseOf(described, topology);
   const wakeUps = recordWakeUps(scope, topology.name, triggerTopicsOf(use, props), props.encryptionKey);

@@ -48,6 +48,17 @@ test("only collect deletes objects and rows; commits delete old manifests; the l
   }
 });
 
+test("one module is deployed under another name: ledger, rights, and what its functions run by", () => {
+  const { pipeline, template } = stackOf({ pipelineName: "word-count-eu" });
+  assert.equal(pipeline.pipelineName, "word-count-eu");
+  for (const { Environment } of Object.values(functionsOf(template)))
+    assert.equal(Environment.Variables.EPOCHFLOW_PIPELINE, "word-count-eu");
+  const conditions = statementsOf(template).map(([, { Condition }]) => JSON.stringify(Condition ?? {}));
+  const keys = conditions.filter((condition) => condition.includes("dynamodb:LeadingKeys"));
+  assert.ok(keys.length > 0 && keys.every((key) => key.includes('["word-count-eu"]')), keys.join());
+  assert.throws(() => stackOf({ pipelineName: "Word Count" }), { code: "invalid-name" });
+});
+
 test("the fused function may what the functions may whose steps it takes", () => {
   const rightsOf = (name: string) =>
     statementsOf(plain.template)

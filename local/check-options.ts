@@ -23,6 +23,7 @@ const abortSignal: Kind = { what: "an AbortSignal", includes: (value) => value i
 
 const kinds: { readonly [Name in keyof RunOptions]-?: Kind } = {
   parameters: texts,
+  name: { what: "a pipeline's name", includes: (value) => typeof value === "string" },
   state: folder,
   epochRecords: whole,
   epochIntervalMs: whole,

@@ -6,6 +6,7 @@ import { bind } from "../shared/pipeline/bind.ts";
 import type { Source } from "../shared/ports/source.ts";
 import { connectLocally, openLedger, statePaths } from "./compose.ts";
 import { loadPipeline } from "./load.ts";
+import type { RunOptions } from "./options.ts";
 
 export interface PartitionLag {
   readonly id: string;
@@ -31,10 +32,10 @@ export interface Lag {
 /** How far a pipeline is behind its source. Reads both, and changes nothing; a pipeline that was never run is behind by everything. */
 export async function lagOf(
   module: string | URL,
-  options: { readonly parameters?: Readonly<Record<string, string>>; readonly state?: string } = {},
+  options: Pick<RunOptions, "parameters" | "name" | "state"> = {},
 ): Promise<Lag> {
   const loaded = await loadPipeline(module);
-  const topology = bind(loaded.topology, options.parameters ?? {});
+  const topology = bind(loaded.topology, options.parameters ?? {}, options.name);
   const state = options.state ?? join(".epochflow", topology.name);
   const { source, close } = await connectLocally(topology, state);
   try {

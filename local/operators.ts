@@ -8,6 +8,8 @@ import { readWhereabouts, whereaboutsBytes } from "./whereabouts.ts";
 /** What a worker thread is made with. */
 export interface WorkerSetup {
   readonly url: string;
+  /** The pipeline's name in this run. */
+  readonly pipeline: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly state: string;
   readonly uid: string;

@@ -4,6 +4,11 @@ import type { ErrorDescription } from "../shared/errors.ts";
 export interface RunOptions {
   /** Values of the pipeline's parameters. */
   readonly parameters?: Readonly<Record<string, string>>;
+  /**
+   * Name of this run's pipeline, in place of the one in its module: so one module runs many times, with other parameters. State, output and transactional ids are
+   * the name's own.
+   */
+  readonly name?: string;
   /** Folder of ledger, snapshots and lease; `.epochflow/<pipeline name>` below the working directory. */
   readonly state?: string;
   /** Records an epoch takes, exactly; turns adaptation off. */

@@ -14,6 +14,7 @@ import { statePaths } from "./compose.ts";
 import { checkFolders } from "./folders.ts";
 import { loadPipeline } from "./load.ts";
 import { noProgress, type RunOptions, type RunResult } from "./options.ts";
+import { rememberParameters } from "./remembered-parameters.ts";
 import { type Internals, runSession } from "./session.ts";
 
 export type { Message, Progress, RunOptions, RunResult } from "./options.ts";
@@ -37,7 +38,7 @@ export async function runWith(
     typeof pipeline === "string" || pipeline instanceof URL
       ? await loadPipeline(pipeline)
       : { topology: describe(pipeline), codeDigest: codeDigestOfEngine(), url: undefined };
-  const topology = bind(loaded.topology, options.parameters ?? {});
+  const topology = bind(loaded.topology, options.parameters ?? {}, options.name);
   const state = resolve(options.state ?? join(".epochflow", topology.name));
   checkFolders(topology, state);
   await makeFolder(state).catch((error) => {
@@ -46,6 +47,8 @@ export async function runWith(
   const lock = await acquire(statePaths(state).lease, options);
   if (!lock) return notRun(topology, state, options.signal?.aborted ? "interrupted" : "in-use");
   try {
+    const changed = await rememberParameters(loaded.topology, options.parameters ?? {}, state);
+    if (changed) options.onMessage?.(changed);
     return await runSession({ ...loaded, topology, state }, options, internals);
   } finally {
     lock.release();

@@ -199,7 +199,7 @@ class Session {
       threads: this.engine.policy.parallelism,
       taskTimeoutMs: options.taskTimeoutMs ?? 60_000,
       ledger: this.engine.ledger,
-      setup: { url, parameters: options.parameters ?? {}, state: loaded.state, uid },
+      setup: { url, pipeline: loaded.topology.name, parameters: options.parameters ?? {}, state: loaded.state, uid },
       onRead: (records, bytes) => this.tracker.read(records, bytes),
     });
   }

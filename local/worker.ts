@@ -54,7 +54,7 @@ async function compose(): Promise<Engine> {
   const { topology, codeDigest } = await loadPipeline(setup.url);
   return {
     ...(await composeLocalEngine({
-      topology: bind(topology, setup.parameters),
+      topology: bind(topology, setup.parameters, setup.pipeline),
       codeDigest,
       state: setup.state,
       uid: setup.uid,

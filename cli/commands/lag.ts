@@ -6,6 +6,7 @@ import { isOfStack, type StackOptions } from "../stack-options.ts";
 
 export interface LagOptions extends StackOptions {
   readonly set?: Record<string, string>;
+  readonly name?: string;
   readonly state?: string;
   readonly json?: true;
 }
@@ -22,10 +23,14 @@ async function readLag(module: string | undefined, options: LagOptions) {
     await using open = await (await import("../stack/open.ts")).openStack(options);
     return await (await import("../stack/lag.ts")).plannedLag(open);
   }
-  const { set, state } = options;
+  const { set, name, state } = options;
   if (module !== undefined) {
     const { lagOf } = await import("../../local/lag.ts");
-    return await lagOf(module, { ...(set && { parameters: set }), ...(state !== undefined && { state }) });
+    return await lagOf(module, {
+      ...(set && { parameters: set }),
+      ...(name !== undefined && { name }),
+      ...(state !== undefined && { state }),
+    });
   }
   throw new UsageError("pipeline-needed", "lag needs a pipeline, or the stack of a deployed one", {
     wayOut: "`epochflow lag PIPELINE`, or `epochflow lag --stack NAME`.",

@@ -10,6 +10,7 @@ import { formatSummary } from "../summary.ts";
 
 export interface RunCommandOptions {
   readonly set?: Record<string, string>;
+  readonly name?: string;
   readonly state?: string;
   readonly epochRecords?: number;
   readonly epochInterval?: number;
@@ -24,7 +25,7 @@ export interface RunCommandOptions {
 
 export async function runCommand(module: string, given: RunCommandOptions): Promise<ExitCode> {
   const { topology } = await loadPipeline(module);
-  const view = progressView(topology.name);
+  const view = progressView(given.name ?? topology.name);
   using interrupt = listenForInterrupt({
     first: () => view.note("Ending after the running epoch; Ctrl-C again ends at once. Nothing is lost."),
     second: () => view.end(),

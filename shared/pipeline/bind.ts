@@ -1,5 +1,6 @@
 import { UsageError } from "../errors.ts";
 import { didYouMean } from "../options.ts";
+import { checkName } from "./names.ts";
 import { Parameter } from "./parameter.ts";
 import { Secret } from "./secret.ts";
 import type { Node, SinkDescription, Topology } from "./topology.ts";
@@ -23,12 +24,24 @@ export function collectParameters(pipeline: string, parts: readonly (Node | Sink
   return [...found.values()];
 }
 
+/** Parameters whose values anybody may see: those that do not stand for secrets alone. */
+export function visibleParameters({ parameters, nodes, sinks }: Topology): Parameter[] {
+  const names = new Set<string>();
+  // A secret shows as a text before its parameter is looked at.
+  JSON.stringify([...nodes, ...Object.values(sinks)].map(optionsOf), (_, value) => {
+    if (value instanceof Parameter) names.add(value.name);
+    return value;
+  });
+  return parameters.filter(({ name }) => names.has(name));
+}
+
 /**
  * The topology with values in place of its parameters.
  *
- * @throws UsageError `unknown-parameter` for a value that it has no parameter for, `missing-parameter` for one without value and default
+ * @param name in place of its own: one module, run with other values under another name, is another pipeline, with a state of its own
+ * @throws UsageError `unknown-parameter` for a value that it has no parameter for, `missing-parameter` for one without value and default, `invalid-name`
  */
-export function bind(topology: Topology, values: Readonly<Record<string, string>>): Topology {
+export function bind(topology: Topology, values: Readonly<Record<string, string>>, name?: string): Topology {
   const names = topology.parameters.map((parameter) => parameter.name);
   for (const name of Object.keys(values)) {
     if (!names.includes(name)) throw unknownParameter(topology, name, names);
@@ -40,7 +53,7 @@ export function bind(topology: Topology, values: Readonly<Record<string, string>
   const replace = (options: unknown) =>
     mapParameters(options, ({ name }) => bound.get(name), copies) as Record<string, unknown>;
   return {
-    ...topology,
+    ...renamed(topology, name),
     nodes: topology.nodes.map((node) =>
       node.kind === "source" ? { ...node, source: { ...node.source, options: replace(node.source.options) } } : node,
     ),
@@ -49,6 +62,11 @@ export function bind(topology: Topology, values: Readonly<Record<string, string>
     ),
     parameters: [],
   };
+}
+
+/** @throws UsageError `invalid-name` */
+export function renamed(topology: Topology, name = topology.name): Topology {
+  return { ...topology, name: checkName("name of a pipeline", name) };
 }
 
 function valueFor(
