@@ -8,10 +8,10 @@ export interface AssignedWindows {
   readonly until: number;
 }
 
-/** The windows that a time lies in: those with `start <= time < start + size`; starts are multiples of `every`. */
-export function windowsAt({ sizeMs, everyMs }: WindowAssigner, time: number): AssignedWindows {
-  const last = alignDown(time, everyMs);
-  const first = alignDown(time - sizeMs, everyMs) + everyMs;
+/** The windows that a time lies in: those with `start <= time < start + size`; starts are multiples of `every`, plus the offset. */
+export function windowsAt({ sizeMs, everyMs, offsetMs = 0 }: WindowAssigner, time: number): AssignedWindows {
+  const last = alignDown(time, everyMs, offsetMs);
+  const first = alignDown(time - sizeMs, everyMs, offsetMs) + everyMs;
   return {
     first,
     last,
@@ -20,8 +20,8 @@ export function windowsAt({ sizeMs, everyMs }: WindowAssigner, time: number): As
   };
 }
 
-function alignDown(time: number, everyMs: number): number {
-  return Math.floor(time / everyMs) * everyMs + 0; // never -0
+function alignDown(time: number, everyMs: number, offsetMs: number): number {
+  return Math.floor((time - offsetMs) / everyMs) * everyMs + offsetMs; // never -0, since `+ 0` makes it 0
 }
 
 /** Whether a record is late for a window with this end, or the window's state can go: W is W(n-1) for the one, W(n) for the other. */

@@ -8,7 +8,7 @@ const units = [
   { name: "millisecond", ms: 1 },
 ] as const;
 
-/** Each gives milliseconds, and throws UsageError `invalid-duration` for less than 0 or a fraction of a millisecond. */
+/** Each gives milliseconds, and throws UsageError `invalid-duration` for a fraction of a millisecond. Only a window's offset may be negative. */
 export const milliseconds = (amount: number): number => duration(amount, 1, "milliseconds");
 export const seconds = (amount: number): number => duration(amount, 1_000, "seconds");
 export const minutes = (amount: number): number => duration(amount, 60_000, "minutes");
@@ -21,12 +21,9 @@ const rounding = 1e-6;
 
 function duration(amount: number, unitMs: number, unit: string): number {
   const ms = Math.round(amount * unitMs);
-  const isWhole = Number.isSafeInteger(ms) && ms >= 0 && Math.abs(ms - amount * unitMs) < rounding;
-  if (typeof amount === "number" && isWhole) return ms;
-  throw new UsageError(
-    "invalid-duration",
-    `${unit}(${String(amount)}) is not a whole number of milliseconds, 0 or more`,
-  );
+  const isWhole = Number.isSafeInteger(ms) && Math.abs(ms - amount * unitMs) < rounding;
+  if (typeof amount === "number" && isWhole) return ms + 0; // never -0
+  throw new UsageError("invalid-duration", `${unit}(${String(amount)}) is not a whole number of milliseconds`);
 }
 
 /** A duration that was given as a number. @throws UsageError `invalid-duration` */

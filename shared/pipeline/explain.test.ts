@@ -9,7 +9,7 @@ test("explain shows stages, operators, windows, sinks and parameters", () => {
   const rows = pipeline("demo", { onError: deadLetter(sink("bad")) })
     .from(files.source({ path: parameter("input"), value: text(), outOfOrder: 90_000 }))
     .keyBy((line) => line)
-    .window(sliding({ size: hours(1), every: minutes(7) }), { late: sink("late") })
+    .window(sliding({ size: hours(1), every: minutes(7), offset: minutes(-3) }), { late: sink("late") })
     .aggregate({ visits: count() })
     .to(files.sink({ path: parameter("output", "out") }), { id: "visits" });
   const lines = explain(describe(rows)).split("\n");
@@ -27,7 +27,7 @@ test("explain shows stages, operators, windows, sinks and parameters", () => {
     '  dead-letter    ← all       records that fail, to a files sink { path: "bad" }',
     "",
     "Stage 1",
-    "  window-1     ← key-by-1  sliding windows of 1 hour every 7 minutes, allowed lateness 0 seconds: visits = count()",
+    "  window-1     ← key-by-1  sliding windows of 1 hour every 7 minutes offset by 4 minutes, allowed lateness 0 seconds: visits = count()",
     '  visits       ← window-1  files sink { path: parameter("output") }',
     '  dead-letter  ← all       records that fail, to a files sink { path: "bad" }',
     "",

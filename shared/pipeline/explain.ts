@@ -73,9 +73,10 @@ function describeSink({ kind, options }: SinkDescription): string {
 
 function describeWindow({ window, allowedLatenessMs, aggregates }: WindowNode): string {
   const interval = window.kind === "sliding" ? ` every ${formatDuration(window.everyMs)}` : "";
+  const offset = window.offsetMs === undefined ? "" : ` offset by ${formatDuration(window.offsetMs)}`;
   const columns = Object.entries(aggregates).map(([column, { name }]) => `${column} = ${name}()`);
   const lateness = `allowed lateness ${formatDuration(allowedLatenessMs)}`;
-  return `${window.kind} windows of ${formatDuration(window.sizeMs)}${interval}, ${lateness}: ${columns.join(", ")}`;
+  return `${window.kind} windows of ${formatDuration(window.sizeMs)}${interval}${offset}, ${lateness}: ${columns.join(", ")}`;
 }
 
 function describeOptions(options: Readonly<Record<string, unknown>>): string {

@@ -74,6 +74,7 @@ test("each change of what it rests on is a sentence", () => {
   const row = "window-1: the list of aggregates was count = count(), size = sum(), is";
   const sentences: [Variant, string[]][] = [
     [{ window: tumbling(minutes(30)) }, ["window-1: the size was 1 hour, is 30 minutes"]],
+    [{ window: tumbling(hours(1), { offset: minutes(-15) }) }, ["window-1: the offset was 0 seconds, is 45 minutes"]],
     [{ lateness: seconds(5) }, ["window-1: the allowed lateness was 0 seconds, is 5 seconds"]],
     [
       { window: sliding({ size: hours(1), every: minutes(7) }) },
@@ -99,6 +100,12 @@ test("each change of what it rests on is a sentence", () => {
   }
   const [every7, every9] = [7, 9].map((every) => ({ window: sliding({ size: hours(1), every: minutes(every) }) }));
   assert.deepEqual(changes(every9!, every7), ["window-1: the interval was 7 minutes, is 9 minutes"]);
+});
+
+test("an offset of 0, or one that means the same windows, is no change", () => {
+  const [early, late] = [minutes(-15), minutes(45)].map((offset) => ({ window: tumbling(hours(1), { offset }) }));
+  assert.equal(JSON.stringify(variant({ window: tumbling(hours(1), { offset: 0 }) })), JSON.stringify(variant()));
+  assert.equal(JSON.stringify(variant(early)), JSON.stringify(variant(late)));
 });
 
 test("another kind of source or sink is another one", () => {

@@ -49,11 +49,11 @@ function sinkFingerprint({ kind, options: { lanes = 1 } }: SinkDescription): str
 }
 
 function windowFingerprint(node: WindowNode, { stages }: Topology): WindowFingerprint {
-  const { kind, sizeMs, everyMs } = node.window;
+  const { kind, sizeMs, everyMs, offsetMs } = node.window;
   return {
     kind: "window",
     stage: stages.find((stage) => stage.operators.includes(node.id))!.index,
-    window: { kind, sizeMs, everyMs },
+    window: { kind, sizeMs, everyMs, ...(offsetMs !== undefined && { offsetMs }) },
     allowedLatenessMs: node.allowedLatenessMs,
     aggregates: Object.entries(node.aggregates).map(([column, { name }]) => [column, name]),
   };
@@ -118,6 +118,7 @@ function windowFacts({ stage, window, allowedLatenessMs, aggregates }: WindowFin
     [identity, `an aggregation in ${window.kind} windows`],
     ["the stage", String(stage)],
     ["the size", formatDuration(window.sizeMs)],
+    ["the offset", formatDuration(window.offsetMs ?? 0)],
     ["the allowed lateness", formatDuration(allowedLatenessMs)],
     ["the list of aggregates", aggregates.map(([column, name]) => `${column} = ${name}()`).join(", ")],
   ]);

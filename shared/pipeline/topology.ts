@@ -56,11 +56,13 @@ export interface SinkDescription<in T = never> {
   readonly value?: never;
 }
 
-/** Windows of `sizeMs`, one starting every `everyMs`, aligned to the epoch. Tumbling: both are equal. */
+/** Windows of `sizeMs`, one starting every `everyMs`: at `k × everyMs + offsetMs` since 1970 in UTC, for every integer k. Tumbling: both are equal. */
 export interface WindowAssigner {
   readonly kind: "tumbling" | "sliding";
   readonly sizeMs: number;
   readonly everyMs: number;
+  /** Absent: 0. Otherwise above 0 and below `everyMs`: windows that start 8 hours early start 16 hours late. */
+  readonly offsetMs?: number;
 }
 
 export type OnError =

@@ -5,9 +5,17 @@ import { type Input, type Job, line, type Reading } from "./readings.ts";
 
 const size = fc.integer({ min: 1, max: 60 });
 const window: fc.Arbitrary<WindowAssigner> = fc.oneof(
-  size.map(tumbling),
-  size.chain((size) => fc.integer({ min: Math.ceil(size / 5), max: size }).map((every) => sliding({ size, every }))),
+  size.chain((size) => offsetIn(size).map((offset) => tumbling(size, { offset }))),
+  size.chain((size) =>
+    fc
+      .integer({ min: Math.ceil(size / 5), max: size })
+      .chain((every) => offsetIn(every).map((offset) => sliding({ size, every, offset }))),
+  ),
 );
+function offsetIn(every: number): fc.Arbitrary<number> {
+  const other = fc.integer({ min: 1 - every, max: every - 1 });
+  return fc.oneof(fc.constant(0), other);
+}
 export const job: fc.Arbitrary<Job> = fc.record({
   window,
   allowedLateness: fc.oneof(

@@ -155,9 +155,13 @@ function linesOf(lines: readonly string[], from: number, to: number): { offset: 
   return found;
 }
 
-function windowsOf({ sizeMs, everyMs }: WindowAssigner, time: number): { windowStart: number; windowEnd: number }[] {
+function windowsOf(
+  { sizeMs, everyMs, offsetMs = 0 }: WindowAssigner,
+  time: number,
+): { windowStart: number; windowEnd: number }[] {
   const found = [];
-  for (let start = Math.floor(time / everyMs) * everyMs; start > time - sizeMs; start -= everyMs)
+  const latest = Math.floor((time - offsetMs) / everyMs) * everyMs + offsetMs;
+  for (let start = latest; start > time - sizeMs; start -= everyMs)
     found.unshift({ windowStart: start, windowEnd: start + sizeMs });
   return found;
 }
