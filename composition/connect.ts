@@ -1,5 +1,5 @@
 import { UsageError } from "../shared/errors.ts";
-import type { Topology } from "../shared/pipeline/topology.ts";
+import type { SinkDescription, SourceDescription, Topology } from "../shared/pipeline/topology.ts";
 import type { TwoPhaseCommitSink } from "../shared/ports/sink.ts";
 import type { Source } from "../shared/ports/source.ts";
 import type { Connector, Options, Surroundings } from "./connector.ts";
@@ -11,6 +11,9 @@ const kinds: Readonly<Record<string, (surroundings: Surroundings) => Promise<Con
   "files of s3": async () => (await import("./s3-files.ts")).s3FilesConnector(),
   kafka: async (surroundings) => (await import("./kafka.ts")).kafkaConnector(surroundings),
 };
+
+/** What the user has made himself comes from nowhere else. */
+const isBuiltIn = ({ connector }: SourceDescription | SinkDescription) => connector === undefined;
 
 const kindOf = ({ kind, options }: { readonly kind: string; readonly options: Options }) =>
   kind === "files" && isS3Path(options.path) ? "files of s3" : kind;
@@ -27,14 +30,14 @@ export interface Connectors {
 export async function connect(topology: Topology, surroundings: Surroundings): Promise<Connectors> {
   const [node] = topology.nodes;
   if (node?.kind !== "source") throw new Error("a topology begins with its source");
-  const used = new Set([node.source, ...Object.values(topology.sinks)].map(kindOf));
+  const used = new Set([node.source, ...Object.values(topology.sinks)].filter(isBuiltIn).map(kindOf));
   const connectors = new Map<string, Connector>();
   for (const kind of used) {
     if (!Object.hasOwn(kinds, kind)) throw unknownKind(topology, kind);
     connectors.set(kind, await kinds[kind]!(surroundings));
   }
-  const source = connectors.get(kindOf(node.source))!.source(node.source.options);
-  const sinks = new Map<string, TwoPhaseCommitSink>();
+  const { source: own, sinks } = await createOwn(node.source, topology, surroundings);
+  const source = own ?? connectors.get(kindOf(node.source))!.source(node.source.options);
   return {
     source,
     sink(id) {
@@ -48,6 +51,14 @@ export async function connect(topology: Topology, surroundings: Surroundings): P
       for (const one of [source, ...sinks.values(), ...connectors.values()]) await one.close();
     },
   };
+}
+
+/** The source and the sinks that the user has made. */
+async function createOwn(source: SourceDescription, topology: Topology, { bounded }: Surroundings) {
+  const sinks = new Map<string, TwoPhaseCommitSink>();
+  for (const [id, { connector, options }] of Object.entries(topology.sinks))
+    if (connector) sinks.set(id, await connector.create(options, { bounded }));
+  return { source: await source.connector?.create(source.options, { bounded }), sinks };
 }
 
 function sinkGone({ name }: Topology, id: string): UsageError {

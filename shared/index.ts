@@ -1,8 +1,17 @@
 /** The public API, all of it. */
 export type { ErrorDescription, ErrorKind, ErrorPlace } from "./errors.ts";
 export { EpochflowError, InfrastructureError, LossError, UsageError, UserCodeError } from "./errors.ts";
+export type { Json } from "./json.ts";
 export type { Aggregate } from "./operators/aggregates.ts";
 export { aggregate, average, collect, count, max, min, reduce, sum } from "./operators/aggregates.ts";
+export { checkOptions } from "./options.ts";
+export type {
+  BoundOptions,
+  CustomSinkOptions,
+  CustomSourceOptions,
+  SourceSurroundings,
+} from "./pipeline/connectors/custom.ts";
+export { customSink, customSource } from "./pipeline/connectors/custom.ts";
 export type { FilesSinkOptions, FilesSourceOptions } from "./pipeline/connectors/files.ts";
 export { files } from "./pipeline/connectors/files.ts";
 export type {
@@ -26,7 +35,8 @@ export type { OrParameter, Parameter } from "./pipeline/parameter.ts";
 export { parameter } from "./pipeline/parameter.ts";
 export type { DeadLetter, Pipeline, PipelineOptions } from "./pipeline/pipeline.ts";
 export { deadLetter, pipeline } from "./pipeline/pipeline.ts";
-export { environment } from "./pipeline/secret.ts";
+export type { Secret } from "./pipeline/secret.ts";
+export { environment, secret } from "./pipeline/secret.ts";
 export type { SourceOptions } from "./pipeline/source-options.ts";
 export type { KeyedStream, Stream, WindowedStream, WindowOptions, WindowRow } from "./pipeline/stream.ts";
 export type {
@@ -42,3 +52,20 @@ export type {
   WindowAssigner,
 } from "./pipeline/topology.ts";
 export { sliding, tumbling } from "./pipeline/windows.ts";
+export type { SourceRecord } from "./ports/record-batch.ts";
+export { recordBatch } from "./ports/record-batch.ts";
+export type {
+  CommitContext,
+  CommitLedger,
+  CommitUnit,
+  Garbage,
+  PreparedTask,
+  RefusedRow,
+  RowBatch,
+  SinkContext,
+  TimeOfRow,
+  Transaction,
+  TwoPhaseCommitSink,
+  UnitDecision,
+} from "./ports/sink.ts";
+export type { CutLimit, KnownPartition, PartitionStatus, RecordBatch, Source, SourceRange } from "./ports/source.ts";

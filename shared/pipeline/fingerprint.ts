@@ -1,5 +1,5 @@
 import { formatDuration } from "./durations.ts";
-import type { SinkDescription, Topology, WindowAssigner, WindowNode } from "./topology.ts";
+import type { SinkDescription, SourceDescription, Topology, WindowAssigner, WindowNode } from "./topology.ts";
 
 /**
  * What the state of a pipeline rests on, as plain JSON: how its keys are spread, where positions come from, what each stateful operator
@@ -11,10 +11,10 @@ import type { SinkDescription, Topology, WindowAssigner, WindowNode } from "./to
 export interface Fingerprint {
   readonly format: 1;
   readonly keyGroups: number;
-  /** Kind of each source by id. */
+  /** Kind of each source by id; of one that the user has made with its permanent options, as JSON: `queue {"name":"orders"}`. */
   readonly sources: Readonly<Record<string, string>>;
   readonly operators: Readonly<Record<string, WindowFingerprint>>;
-  /** Kind of each sink by id, those for late records included; with the number of lanes, where it has any but 1: "kafka, 4 lanes". */
+  /** The same of each sink by id, those for late records included; with the number of lanes, where it has any but 1: "kafka, 4 lanes". */
   readonly sinks: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +35,9 @@ export function fingerprint(topology: Topology): Fingerprint {
   return {
     format: 1,
     keyGroups: topology.keyGroups,
-    sources: sorted(nodes.flatMap((node) => (node.kind === "source" ? [[node.id, node.source.kind]] : []))),
+    sources: sorted(
+      nodes.flatMap((node) => (node.kind === "source" ? [[node.id, connectorFingerprint(node.source)]] : [])),
+    ),
     operators: sorted(
       nodes.flatMap((node) => (node.kind === "window" ? [[node.id, windowFingerprint(node, topology)]] : [])),
     ),
@@ -44,8 +46,15 @@ export function fingerprint(topology: Topology): Fingerprint {
 }
 
 /** Which lane a partition belongs to decides under which marker its output is committed (protocol §9). */
-function sinkFingerprint({ kind, options: { lanes = 1 } }: SinkDescription): string {
-  return lanes === 1 ? kind : `${kind}, ${lanes} lanes`;
+function sinkFingerprint(sink: SinkDescription): string {
+  if (sink.connector !== undefined) return connectorFingerprint(sink);
+  const { lanes = 1 } = sink.options;
+  return lanes === 1 ? sink.kind : `${sink.kind}, ${lanes} lanes`;
+}
+
+function connectorFingerprint({ kind, options, connector }: SourceDescription | SinkDescription): string {
+  const permanent = sorted((connector?.permanent ?? []).map((name) => [name, options[name] ?? null]));
+  return Object.keys(permanent).length === 0 ? kind : `${kind} ${JSON.stringify(permanent)}`;
 }
 
 function windowFingerprint(node: WindowNode, { stages }: Topology): WindowFingerprint {
@@ -99,13 +108,24 @@ function factsOf({ keyGroups, sources, operators, sinks }: Fingerprint): Map<str
       ]),
     ],
   ]);
-  for (const [id, kind] of Object.entries(sources)) facts.set(id, new Map([[identity, `a ${kind} source`]]));
+  for (const [id, kind] of Object.entries(sources)) facts.set(id, connectorFacts(kind, "source"));
   for (const [id, operator] of Object.entries(operators)) facts.set(id, windowFacts(operator));
   for (const [id, kind] of Object.entries(sinks)) facts.set(id, sinkFacts(kind));
   return facts;
 }
 
+function connectorFacts(fingerprint: string, what: "source" | "sink"): Facts {
+  const at = fingerprint.indexOf(" {");
+  const [kind, permanent] = at < 0 ? [fingerprint, "{}"] : [fingerprint.slice(0, at), fingerprint.slice(at + 1)];
+  const options = Object.entries(JSON.parse(permanent) as object);
+  return new Map([
+    [identity, `a ${kind} ${what}`],
+    ...options.map(([name, value]) => [`the option ${name}`, JSON.stringify(value)] as const),
+  ]);
+}
+
 function sinkFacts(fingerprint: string): Facts {
+  if (fingerprint.includes(" {")) return connectorFacts(fingerprint, "sink");
   const [kind, lanes = "1 lanes"] = fingerprint.split(", ");
   return new Map([
     [identity, `a ${kind} sink`],

@@ -5,6 +5,8 @@ import { Parameter } from "./parameter.ts";
 /** The value of an environment variable, at the time that it is needed: made by `environment`. */
 export class EnvironmentVariable {
   readonly name: string;
+  /** For the compiler: not everything that has a name is one. */
+  declare private readonly isEnvironmentVariable: true;
 
   constructor(name: string) {
     this.name = name;
@@ -19,6 +21,16 @@ export function environment(name: string): EnvironmentVariable {
 
 /** How a secret is given: where it is, a function that fetches it, or the text itself. */
 export type SecretOption = EnvironmentVariable | (() => string | Promise<string>) | Parameter | string;
+
+/**
+ * `secret(source)`: a text that no output shows, as an option of a connector of yours: `environment("NAME")`, a function that fetches it, a `parameter(…)` without default,
+ * or the text. It is asked for where it is needed, with `reveal()`.
+ *
+ * @throws UsageError `invalid-secret`
+ */
+export function secret(source: SecretOption): Secret {
+  return Secret.of("secret()", source);
+}
 
 /** A text that nobody shall see: what prints, logs or stores it gets where it is from. */
 export class Secret {

@@ -1,4 +1,6 @@
 import type { Aggregate } from "../operators/aggregates.ts";
+import type { TwoPhaseCommitSink } from "../ports/sink.ts";
+import type { Source } from "../ports/source.ts";
 import type { Parameter } from "./parameter.ts";
 
 /** What a key may be (protocol §4). `-0` is `0`. */
@@ -31,10 +33,21 @@ export interface Encoder<in T = never> {
   encode(row: T): string | Uint8Array | null;
 }
 
+/** Of a source or sink that the user has made: how it comes to be, in place of an adapter that `kind` picks. */
+export interface ConnectorDescription<Port> {
+  readonly create: (
+    options: Readonly<Record<string, unknown>>,
+    surroundings: { readonly bounded: boolean },
+  ) => Port | Promise<Port>;
+  /** Options that are part of the fingerprint. */
+  readonly permanent: readonly string[];
+}
+
 /** A source as data. `kind` picks the adapter in the composition root. Option values may be parameters. */
 export interface SourceDescription<T = unknown, K = unknown> {
   readonly kind: string;
   readonly options: Readonly<Record<string, unknown>>;
+  readonly connector?: ConnectorDescription<Source>;
   readonly value: Decoder<T>;
   /** Decodes keys, where functions ask for them; absent: as text. */
   readonly key: Decoder<K> | undefined;
@@ -50,6 +63,7 @@ export interface SourceDescription<T = unknown, K = unknown> {
 export interface SinkDescription<in T = never> {
   readonly kind: string;
   readonly options: Readonly<Record<string, unknown>>;
+  readonly connector?: ConnectorDescription<TwoPhaseCommitSink>;
   /** A phantom, which makes the type contravariant: absent at run time. */
   readonly accepts?: (value: T) => void;
   /** Sources have one, and so are no sinks. */
