@@ -49,6 +49,16 @@ export function durationOption(flag: string, description: string, byDefault: str
   return option.argParser((text) => parseDuration(flag, text));
 }
 
+/** Without a choice it is the first, or `byDefault`. */
+export function choiceOption<Choice extends string>(
+  flag: string,
+  description: string,
+  choices: readonly Choice[],
+  byDefault: Choice = choices[0]!,
+): Option {
+  return new Option(`${flag} <${choices.join("|")}>`, description).choices(choices).default(byDefault);
+}
+
 /** Below the options: examples, then whatever else is good to know. */
 export function teach(command: Command, examples: readonly string[], ...notes: readonly string[]): Command {
   const lines = ["Examples:", ...examples.map((example) => `  $ ${example}`)].join("\n");

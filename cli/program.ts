@@ -1,7 +1,9 @@
 import { Command } from "commander";
 import { engineVersion } from "../local/engine-version.ts";
+import { logLevels } from "../local/watch/log.ts";
 import {
   type Add,
+  choiceOption,
   durationOption,
   nameOption,
   numberOption,
@@ -71,6 +73,10 @@ const addRun: Add = (program, exit) => {
     .option("--hold", "leave windows open at the end of the input")
     .option("--wait", "wait while another process works on the same state")
     .option("--json", "print the result as JSON on standard output")
+    .addOption(
+      choiceOption("--log", "what happens, on standard error: a line each instead of the bar", ["off", "text", "json"]),
+    )
+    .addOption(choiceOption("--log-level", "the least important that is logged", logLevels, "info"))
     .action(async (module, options) => exit(await (await import("./commands/run.ts")).runCommand(module, options)));
   const examples = [
     "epochflow run access-log.ts --set input=access.log --set output=out",

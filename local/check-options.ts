@@ -1,6 +1,7 @@
 import { UsageError } from "../shared/errors.ts";
 import { checkOptions } from "../shared/options.ts";
 import type { RunOptions } from "./options.ts";
+import { logLevels } from "./watch/log.ts";
 
 interface Kind {
   readonly what: string;
@@ -12,12 +13,18 @@ const whole: Kind = {
   includes: (value) => Number.isSafeInteger(value) && Number(value) > 0,
 };
 const flag: Kind = { what: "true or false", includes: (value) => typeof value === "boolean" };
-const listener: Kind = { what: "a function", includes: (value) => typeof value === "function" };
+const isFunction = (value: unknown) => typeof value === "function";
+const listener: Kind = { what: "a function", includes: isFunction };
 const folder: Kind = { what: "the path of a folder", includes: (value) => typeof value === "string" && value !== "" };
 const texts: Kind = {
   what: "an object of texts",
   includes: (value) =>
     typeof value === "object" && value !== null && Object.values(value).every((one) => typeof one === "string"),
+};
+const logger: Kind = {
+  what: "a logger with the methods debug, info, warn and error, as pino's",
+  includes: (value) =>
+    typeof value === "object" && value !== null && logLevels.every((level) => isFunction(Reflect.get(value, level))),
 };
 const abortSignal: Kind = { what: "an AbortSignal", includes: (value) => value instanceof AbortSignal };
 
@@ -37,6 +44,7 @@ const kinds: { readonly [Name in keyof RunOptions]-?: Kind } = {
   retain: whole,
   onProgress: listener,
   onMessage: listener,
+  log: logger,
   signal: abortSignal,
 };
 

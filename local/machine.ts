@@ -23,10 +23,19 @@ const mostInattentiveMs = 100;
 /** The functions that the state machine calls, by the names of its states. */
 export type Handlers = Readonly<Record<string, (input: never) => Promise<unknown>>>;
 
-export function handlersOf(engine: Engine, operate: (name: TaskName) => Promise<OperateOutcome>): Handlers {
+/** @param waiting is told how long a wait will be */
+export function handlersOf(
+  engine: Engine,
+  operate: (name: TaskName) => Promise<OperateOutcome>,
+  waiting?: (seconds: number) => void,
+): Handlers {
   return {
     Plan: async ({ execution }: { execution: string }) =>
-      await waited(engine, await plan(engine, { run: runOf(engine.topology.name, engine.uid, execution) ?? 0 })),
+      await waited(
+        engine,
+        await plan(engine, { run: runOf(engine.topology.name, engine.uid, execution) ?? 0 }),
+        waiting,
+      ),
     Operate: async (name: TaskName) => ({ outcome: await operate(name) }),
     Decide: async (id: EpochId) => ({ outcome: await decide(engine, id) }),
     Commit: async (input: { epoch: number; sink: string }) => ({ outcome: await commit(engine, input) }),
@@ -38,8 +47,13 @@ export function handlersOf(engine: Engine, operate: (name: TaskName) => Promise<
 }
 
 /** The state machine waits for whole seconds, whatever comes. Here a person is looking on: fractions count, and so does Ctrl-C. */
-async function waited({ clock, policy }: Engine, answer: PlanAnswer): Promise<PlanAnswer> {
+async function waited(
+  { clock, policy }: Engine,
+  answer: PlanAnswer,
+  waiting: ((seconds: number) => void) | undefined,
+): Promise<PlanAnswer> {
   if (answer.action !== "wait") return answer;
+  waiting?.(answer.seconds);
   const until = clock.now() + answer.seconds * 1000;
   for (let left = until - clock.now(); left > 0 && !policy.draining(); left = until - clock.now())
     await clock.sleep(Math.min(left, mostInattentiveMs));

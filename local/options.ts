@@ -1,4 +1,5 @@
 import type { ErrorDescription } from "../shared/errors.ts";
+import type { Log } from "./watch/log.ts";
 
 /** How `run` runs a pipeline on this machine. All have defaults. */
 export interface RunOptions {
@@ -38,6 +39,8 @@ export interface RunOptions {
   readonly onProgress?: (progress: Progress) => void;
   /** Called for what a person should know: a retry, a back-off, a closed window. */
   readonly onMessage?: (message: Message) => void;
+  /** Is told what happens, event by event: pino, one of its child loggers, or anything of that shape (docs/watching.md). */
+  readonly log?: Log;
   /** Aborting it ends the run after the running epoch (committed); everything is kept. */
   readonly signal?: AbortSignal;
 }

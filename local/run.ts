@@ -15,7 +15,9 @@ import { checkFolders } from "./folders.ts";
 import { loadPipeline } from "./load.ts";
 import { noProgress, type RunOptions, type RunResult } from "./options.ts";
 import { rememberParameters } from "./remembered-parameters.ts";
-import { type Internals, runSession } from "./session.ts";
+import { type Internals, type Loaded, runSession } from "./session.ts";
+import type { Watcher } from "./watch/events.ts";
+import { watcherOf } from "./watch/watching.ts";
 
 export type { Message, Progress, RunOptions, RunResult } from "./options.ts";
 
@@ -44,12 +46,28 @@ export async function runWith(
   await makeFolder(state).catch((error) => {
     throw fileSystemError(error, "make the state", state);
   });
-  const lock = await acquire(statePaths(state).lease, options);
+  const watch = watcherOf(options, topology);
+  const result = await runAlone({ ...loaded, topology, state, watch }, loaded.topology, options, internals);
+  watch?.({ type: "run-ended", result });
+  return result;
+}
+
+async function runAlone(
+  loaded: Loaded,
+  unbound: Topology,
+  options: RunOptions,
+  internals: Internals,
+): Promise<RunResult> {
+  const { topology, state, watch } = loaded;
+  const lock = await acquire(state, options, watch);
   if (!lock) return notRun(topology, state, options.signal?.aborted ? "interrupted" : "in-use");
   try {
-    const changed = await rememberParameters(loaded.topology, options.parameters ?? {}, state);
-    if (changed) options.onMessage?.(changed);
-    return await runSession({ ...loaded, topology, state }, options, internals);
+    const changed = await rememberParameters(unbound, options.parameters ?? {}, state);
+    if (changed) {
+      options.onMessage?.(changed);
+      watch?.({ type: "parameters-changed", text: changed.text });
+    }
+    return await runSession(loaded, options, internals);
   } finally {
     lock.release();
   }
@@ -59,12 +77,19 @@ export async function runWith(
  * The lock is the proof that this process alone owns the lease; the system frees it when its holder dies. Commands such as `status` try it too, for
  * an instant: so one refusal is not yet an answer.
  */
-async function acquire(path: string, { wait, signal, onMessage }: RunOptions): Promise<LeaseLock | undefined> {
+async function acquire(
+  state: string,
+  { wait, signal, onMessage }: RunOptions,
+  watch: Watcher | undefined,
+): Promise<LeaseLock | undefined> {
+  const path = statePaths(state).lease;
   for (let refusals = 0; !signal?.aborted; refusals++) {
     const lock = LeaseLock.tryAcquire(path);
     if (lock || (refusals === 2 && !wait)) return lock;
-    if (refusals === 2)
+    if (refusals === 2) {
       onMessage?.({ level: "info", text: "another process works on this state: waiting for it to end" });
+      watch?.({ type: "waiting-for-state", state });
+    }
     await systemClock.sleep(refusals < 2 ? 25 : 100);
   }
   return undefined;

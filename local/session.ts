@@ -21,6 +21,8 @@ import { OperatorThreads } from "./operators.ts";
 import type { RunOptions, RunResult } from "./options.ts";
 import { localPolicy, patienceOf } from "./policy.ts";
 import { Tracker } from "./tracker.ts";
+import type { Watcher } from "./watch/events.ts";
+import { watchedHandlers } from "./watch/watched-handlers.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** Seams for tests: faults between the protocol and its ports, and choices that a plan leaves open. */
@@ -30,12 +32,14 @@ export interface Internals {
   readonly chooseTasks?: Policy["chooseTasks"];
 }
 
-interface Loaded {
+export interface Loaded {
   readonly topology: Topology;
   readonly codeDigest: string;
   /** The pipeline's module, for worker threads; without it operators run in this thread. */
   readonly url: string | undefined;
   readonly state: string;
+  /** Whoever watches the run. */
+  readonly watch: Watcher | undefined;
 }
 
 /** Epochs after which the collector sweeps, beside the work; it sweeps at the end of a run too. */
@@ -51,8 +55,9 @@ export async function runSession(loaded: Loaded, options: RunOptions, internals:
   try {
     const head = await headOf(ledger, topology, state);
     const session = await startSession(loaded, options, internals, ledger, head);
-    if (head.status !== "running") return await session.result("nothing-new");
-    return await session.run();
+    const { parallelism } = session;
+    loaded.watch?.({ type: "run-started", head, follow: options.follow ?? false, parallelism });
+    return head.status === "running" ? await session.run() : await session.result("nothing-new");
   } finally {
     await ledger.close();
   }
@@ -137,7 +142,12 @@ class Session {
       composed.policy.draining,
       options.onMessage,
     );
-    this.tracker = new Tracker(composed, options.onProgress);
+    const { watch } = loaded;
+    this.tracker = new Tracker(
+      composed,
+      options.onProgress,
+      watch && ((partitions) => watch({ type: "source-seen", partitions })),
+    );
     const watched = {
       ...composed,
       source: this.tracker.watch(composed.source),
@@ -145,8 +155,17 @@ class Session {
     };
     this.engine = internals.engine?.(watched) ?? watched;
     this.threads = loaded.url && !internals.engine ? this.startThreads(loaded.url, composed.uid) : undefined;
-    const handlers = this.observed(handlersOf(this.engine, (name) => this.operate(name)));
+    const plain = handlersOf(
+      this.engine,
+      (name) => this.operate(name),
+      watch && ((seconds) => watch({ type: "waiting", seconds })),
+    );
+    const handlers = this.observed(watch ? watchedHandlers(plain, this.engine.ledger, watch) : plain);
     this.handlers = internals.handlers?.(handlers) ?? handlers;
+  }
+
+  get parallelism(): number {
+    return this.engine.policy.parallelism;
   }
 
   async run(): Promise<RunResult> {
@@ -257,11 +276,9 @@ class Session {
       await this.sweeping;
       await collect(this.engine, { checkpoints: this.options.retain ?? 3, history: retainedHistory });
     } catch (error) {
-      this.options.onMessage?.({
-        level: "warning",
-        text: "old objects could not be collected",
-        error: describeError(error),
-      });
+      const described = describeError(error);
+      this.options.onMessage?.({ level: "warning", text: "old objects could not be collected", error: described });
+      this.loaded.watch?.({ type: "collect-failed", error: described });
     }
   }
 

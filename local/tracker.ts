@@ -1,5 +1,5 @@
 import type { Engine } from "../shared/epoch/engine.ts";
-import type { Source } from "../shared/ports/source.ts";
+import type { PartitionStatus, Source } from "../shared/ports/source.ts";
 import { noProgress, type Progress } from "./options.ts";
 
 type Counted = Progress & { readonly late: number; readonly skipped: number; readonly deadLettered: number };
@@ -12,11 +12,18 @@ export class Tracker {
   private state: Counted = { ...noProgress, late: 0, skipped: 0, deadLettered: 0 };
   private readonly engine: Engine;
   private readonly report: ((progress: Progress) => void) | undefined;
+  private readonly seen: ((partitions: readonly PartitionStatus[]) => void) | undefined;
 
-  constructor(engine: Engine, report: ((progress: Progress) => void) | undefined) {
+  /** @param seen is told where partitions end, whenever somebody looks */
+  constructor(
+    engine: Engine,
+    report: ((progress: Progress) => void) | undefined,
+    seen?: (partitions: readonly PartitionStatus[]) => void,
+  ) {
     this.engine = engine;
     this.state = { ...this.state, offsets: engine.source.offsets };
     this.report = report;
+    this.seen = seen;
   }
 
   async begin(): Promise<void> {
@@ -75,6 +82,7 @@ export class Tracker {
         const statuses = await source.discover(known);
         this.state = { ...this.state, end: statuses.reduce((sum, one) => sum + one.end, 0) };
         this.changed();
+        this.seen?.(statuses);
         return statuses;
       },
       cut: (range, limit) => source.cut(range, limit),

@@ -13,6 +13,7 @@ const documents = [
   "CONTRIBUTING.md",
   "docs/protocol.md",
   "docs/deploy.md",
+  "docs/watching.md",
   "docs/dependencies.md",
   "test/model/README.md",
 ];

@@ -1,10 +1,12 @@
 import { loadPipeline } from "../../local/load.ts";
 import type { RunOptions } from "../../local/options.ts";
 import { run } from "../../local/run.ts";
-import { type ExitCode, exitCodeOfResult } from "../exit-codes.ts";
+import type { Log, LogLevel } from "../../local/watch/log.ts";
+import { describeError } from "../../shared/errors.ts";
+import { type ExitCode, exitCodeOfError, exitCodeOfResult } from "../exit-codes.ts";
 import { listenForInterrupt } from "../interrupt.ts";
 import { writeJson } from "../output.ts";
-import { progressView } from "../progress.ts";
+import { type ProgressView, progressView } from "../progress.ts";
 import { formatMessage, say } from "../report.ts";
 import { formatSummary } from "../summary.ts";
 
@@ -21,24 +23,42 @@ export interface RunCommandOptions {
   readonly hold?: true;
   readonly wait?: true;
   readonly json?: true;
+  readonly log: "off" | "text" | "json";
+  readonly logLevel: LogLevel;
 }
 
 export async function runCommand(module: string, given: RunCommandOptions): Promise<ExitCode> {
+  const log = await logOf(given);
+  if (given.log !== "json") return await runAndTell(module, given, log);
+  try {
+    return await runAndTell(module, given, log);
+  } catch (error) {
+    // Whoever reads JSON has no use for other lines.
+    const described = describeError(error);
+    log?.error({ pipeline: module, event: "failed", error: described }, described.message);
+    return exitCodeOfError(error);
+  }
+}
+
+async function runAndTell(module: string, given: RunCommandOptions, log: Log | undefined): Promise<ExitCode> {
   const { topology } = await loadPipeline(module);
-  const view = progressView(given.name ?? topology.name);
+  const pipeline = given.name ?? topology.name;
+  const view = log ? quietView : progressView(pipeline);
+  const note = (event: string, text: string) => (log ? log.info({ pipeline, event }, text) : view.note(text));
   using interrupt = listenForInterrupt({
-    first: () => view.note("Ending after the running epoch; Ctrl-C again ends at once. Nothing is lost."),
+    first: () => note("interrupt", "Ending after the running epoch; Ctrl-C again ends at once. Nothing is lost."),
     second: () => view.end(),
   });
   const hooks: RunOptions = {
     signal: interrupt.signal,
     onProgress: (progress) => view.update(progress),
     onMessage: (message) => view.note(formatMessage(message)),
+    ...(log && { log }),
   };
   try {
     const result = await run(module, { ...toRunOptions(given), ...hooks });
     view.end();
-    say(formatSummary(result));
+    if (given.log !== "json") say(formatSummary(result));
     // Counts even if whoever reads the JSON leaves before its end.
     process.exitCode = exitCodeOfResult(result);
     if (given.json) await writeJson(result);
@@ -48,7 +68,17 @@ export async function runCommand(module: string, given: RunCommandOptions): Prom
   }
 }
 
-function toRunOptions({ set, epochInterval, taskTimeout, patience, json: _, ...same }: RunCommandOptions): RunOptions {
+/** A log says it all. */
+const quietView: ProgressView = { update() {}, note() {}, end() {} };
+
+async function logOf({ log, logLevel }: RunCommandOptions): Promise<Log | undefined> {
+  if (log === "off") return undefined;
+  const { jsonLog, textLog } = await import("../log.ts");
+  return log === "json" ? jsonLog(logLevel) : textLog(logLevel);
+}
+
+function toRunOptions(given: RunCommandOptions): RunOptions {
+  const { set, epochInterval, taskTimeout, patience, json: _, log: __, logLevel: ___, ...same } = given;
   return {
     ...same,
     ...(set === undefined ? {} : { parameters: set }),
