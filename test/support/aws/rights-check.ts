@@ -11,6 +11,7 @@ const asked = /^(dynamodb|s3|states|secretsmanager):/;
 /** Rights for what hardly happens. */
 const rare: readonly RegExp[] = [
   /^s3:AbortMultipartUpload /, // of one that failed half-way
+  /^dynamodb:BatchWriteItem /, // deletes what attempts have acknowledged that came to nothing, if one has
   /^s3:DeleteObject of .*\.epochflow\/manifests\/\*$/, // once an index holds what hundreds of them say
 ];
 
