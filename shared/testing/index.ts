@@ -5,5 +5,9 @@ export {
   type ObjectStoreUnderTest,
   objectStoreConformance,
 } from "./object-store-conformance.ts";
+export type { PipelineTest, PipelineTestOptions, TestCounts } from "./pipeline/pipeline-test.ts";
+export { testPipeline } from "./pipeline/pipeline-test.ts";
+export type { EncodedRecord } from "./pipeline/test-sink.ts";
+export type { RecordOptions } from "./pipeline/test-source.ts";
 export { type SinkUnderTest, sinkConformance } from "./sink-conformance.ts";
 export { type SourceUnderTest, sourceConformance } from "./source-conformance.ts";
