@@ -16,6 +16,7 @@ export type { FilesSinkOptions, FilesSourceOptions } from "./pipeline/connectors
 export { files } from "./pipeline/connectors/files.ts";
 export type {
   KafkaCompression,
+  KafkaHeaders,
   KafkaSinkOptions,
   KafkaSourceOptions,
   KafkaStart,
@@ -40,6 +41,8 @@ export { environment, secret } from "./pipeline/secret.ts";
 export type { SourceOptions } from "./pipeline/source-options.ts";
 export type { KeyedStream, Stream, WindowedStream, WindowOptions, WindowRow } from "./pipeline/stream.ts";
 export type {
+  DeadLetterBytes,
+  DeadLetterRecord,
   DeadLetterRow,
   Decoder,
   Encoder,

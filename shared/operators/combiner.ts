@@ -78,8 +78,13 @@ export class Combiner {
       this.#tables.set(start, table);
     }
     const { origin, keys, values, rows } = input;
+    const windowEnd = start + this.#node.window.sizeMs;
     const fail = (index: number, error: unknown) =>
-      this.#failures.record(this.#node.id, origin, rows[index]!, error, { key: keys[index], windowStart: start });
+      this.#failures.record(this.#node.id, origin, rows[index]!, error, {
+        key: keys[index],
+        windowStart: start,
+        windowEnd,
+      });
     if (this.#survivesFailures) table.addEach(keys, values, from, to, fail);
     else table.addAll(keys, values, from, to, fail);
   }
@@ -111,9 +116,9 @@ export class Combiner {
     }
     const timeOf = (row: number) => lateRows[row]!.timestamp;
     this.#write(late, lateRows, timeOf, (refused, error) => {
-      const { key, windowStart } = lateRows[refused]!;
+      const { key, windowStart, windowEnd } = lateRows[refused]!;
       const index = from + Math.floor(refused / missed);
-      this.#failures.record(late, origin, rows[index]!, error, { key, windowStart });
+      this.#failures.record(late, origin, rows[index]!, error, { key, windowStart, windowEnd });
     });
   }
 }

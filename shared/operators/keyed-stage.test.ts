@@ -187,7 +187,7 @@ test("under deadLetter the derived rows are dead letters, in the same order for 
   const letters = fused!.rows["dead-letter"] as { key: string; error: string; operator: string }[];
   assert.equal(letters.length, 18);
   assert.equal(fused!.counts.at(-1)!.deadLettered, 18);
-  const common = { partition: "", offset: -1, windowStart: 0 };
+  const common = { partition: "", offset: -1, windowStart: 0, windowEnd: 10 };
   assert.deepEqual(
     letters.filter(({ key }) => key === "a" || key === "a1").toSorted((a, b) => (a.error < b.error ? -1 : 1)),
     [

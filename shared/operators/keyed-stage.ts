@@ -132,6 +132,7 @@ export class KeyedStage {
         value: Object.fromEntries(accumulators),
         key: decodeKey(keys.bytes, keys.ends[number]!, keys.ends[number + 1]!),
         windowStart,
+        windowEnd: windowStart + node.window.sizeMs,
       },
       error,
     );

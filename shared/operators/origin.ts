@@ -1,4 +1,5 @@
-import type { Decoder, RecordMetadata } from "../pipeline/topology.ts";
+import { isUtf8 } from "node:buffer";
+import type { DeadLetterBytes, DeadLetterRecord, RecordMetadata, SourceDescription } from "../pipeline/topology.ts";
 import type { RecordBatch } from "../ports/source.ts";
 import type { Described, Failures } from "./failures.ts";
 import { settled } from "./user-function.ts";
@@ -26,12 +27,17 @@ export class RecordOrigin implements Origin {
   readonly #batch: RecordBatch;
   readonly #from: number;
   readonly #timestamps: Float64Array;
-  readonly #keyDecoder: Decoder<unknown> | undefined;
+  readonly #source: SourceDescription;
   readonly #metadata: RecordMetadata[] = [];
 
-  /** @param key decodes keys */
-  constructor(partition: string, batch: RecordBatch, from: number, timestamps: Float64Array, key?: Decoder<unknown>) {
-    this.#keyDecoder = key;
+  constructor(
+    partition: string,
+    batch: RecordBatch,
+    from: number,
+    timestamps: Float64Array,
+    source: SourceDescription,
+  ) {
+    this.#source = source;
     this.partition = partition;
     this.#batch = batch;
     this.#from = from;
@@ -58,21 +64,39 @@ export class RecordOrigin implements Origin {
   }
 
   describe(row: number): Described {
-    const { bytes, valueStart, valueEnd } = this.#batch;
-    const start = valueStart[this.#from + row]!;
-    const value = start < 0 ? null : readable(bytes.subarray(start, valueEnd[this.#from + row]));
-    return { partition: this.partition, offset: this.offset(row), value };
+    const { valueStart, valueEnd } = this.#batch;
+    const value = this.#bytes(valueStart, valueEnd, row);
+    return { partition: this.partition, offset: this.offset(row), value, record: this.#record(row) };
   }
 
   fail(failures: Failures, operator: string, row: number, error: unknown): void {
     failures.record(operator, this, row, error);
   }
 
+  /** What the source itself knows of the record, so that it can be written once more as it was. */
+  #record(row: number): DeadLetterRecord {
+    const { keyStart, keyEnd, timestamps, headers, errors } = this.#batch;
+    const at = this.#from + row;
+    const named = headers?.(at).map(([name, value]) => [name, value && readable(value)] as const);
+    return {
+      source: this.#source.kind,
+      ...(keyStart && keyEnd && { key: this.#bytes(keyStart, keyEnd, row) }),
+      ...(named && { headers: named }),
+      ...(timestamps && { timestamp: timestamps[at]! }),
+      ...(errors?.has(at) && { truncated: true }),
+    };
+  }
+
+  #bytes(starts: Int32Array, ends: Int32Array, row: number): DeadLetterBytes {
+    const start = starts[this.#from + row]!;
+    return start < 0 ? null : readable(this.#batch.bytes.subarray(start, ends[this.#from + row]));
+  }
+
   /** What a decoder of the user's makes of it is the user's to type. */
   #key(row: number): string | undefined {
     const { bytes, keyStart, keyEnd } = this.#batch;
     const start = keyStart?.[this.#from + row] ?? -1;
-    const decoder = this.#keyDecoder;
+    const decoder = this.#source.key;
     if (start < 0) return decoder?.decodeNull?.() as undefined;
     const end = keyEnd![this.#from + row]!;
     return decoder === undefined
@@ -81,19 +105,16 @@ export class RecordOrigin implements Origin {
   }
 
   #headers(row: number): Record<string, string> {
-    const headers = this.#batch.headers?.(this.#from + row) ?? {};
-    return Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString("utf8")]),
-    );
+    const headers = this.#batch.headers?.(this.#from + row) ?? [];
+    // Of those of one name the last counts.
+    return Object.fromEntries(headers.map(([name, value]) => [name, Buffer.from(value ?? "").toString("utf8")]));
   }
 }
 
-/** Text where bytes are UTF-8; otherwise base64, marked as such, so that nothing is lost. */
-function readable(bytes: Buffer): string {
-  const text = bytes.toString("utf8");
-  return Buffer.byteLength(text) === bytes.length && Buffer.from(text).equals(bytes)
-    ? text
-    : `base64:${bytes.toString("base64")}`;
+/** Text where bytes are UTF-8; otherwise base64, so that nothing is lost. */
+function readable(given: Uint8Array): DeadLetterBytes {
+  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+  return isUtf8(bytes) ? bytes.toString("utf8") : { base64: bytes.toString("base64") };
 }
 
 /** Rows that an aggregate made. */
@@ -129,7 +150,8 @@ export class DerivedOrigin implements Origin {
 
   describe(row: number): Described {
     const value = this.#rows[row]!;
-    return { partition: this.partition, offset: -1, value, key: value.key, windowStart: value.windowStart };
+    const { key, windowStart, windowEnd } = value;
+    return { partition: this.partition, offset: -1, value, key, windowStart, windowEnd };
   }
 
   fail(failures: Failures, operator: string, row: number, error: unknown): void {

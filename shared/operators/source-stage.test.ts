@@ -9,7 +9,7 @@ import { text } from "../pipeline/decoders/text.ts";
 import { describe } from "../pipeline/describe.ts";
 import type { Definition } from "../pipeline/graph.ts";
 import { deadLetter, type PipelineOptions, pipeline } from "../pipeline/pipeline.ts";
-import type { Key, RecordMetadata } from "../pipeline/topology.ts";
+import type { DeadLetterRow, Key, RecordMetadata } from "../pipeline/topology.ts";
 import { sliding, tumbling } from "../pipeline/windows.ts";
 import { count } from "./aggregates.ts";
 import { SourceStage } from "./source-stage.ts";
@@ -87,7 +87,8 @@ test("rows that a sink refuses follow onError, and are not counted as written", 
   const { rows, stage } = refusing(lines(rejected).to(sink, { id: "out" }), records);
   assert.deepEqual(rows.out, ["a", "b"]);
   const letter = { error: "no such row", operator: "out", partition: "file", offset: 110, value: "bad" };
-  assert.deepEqual(rows["dead-letter"], [letter]);
+  const record = { source: "files", key: null, headers: [] };
+  assert.deepEqual(rows["dead-letter"], [{ ...letter, record }]);
   assert.deepEqual(stage.counts.rows, { out: 2, "dead-letter": 1 });
   assert.equal(refusing(lines("skip").to(sink, { id: "out" }), records).stage.counts.skipped, 1);
   const failing = () => refusing(lines().to(sink, { id: "out" }), records);
@@ -206,15 +207,33 @@ test("under skip and deadLetter the others go on, and dead letters come in the o
   const { rows, stage } = run(definition(rejected), records);
   assert.deepEqual(rows.out, [1, 3]);
   assert.equal(stage.counts.deadLettered, 4);
+  const record = { source: "files", key: null, headers: [] };
   assert.deepEqual(
     rows["dead-letter"]?.map((row) => ({ ...(row as object), error: undefined })),
     [
-      { error: undefined, operator: "filter-1", partition: "file", offset: 110, value: "2" },
-      { error: undefined, operator: "map-1", partition: "file", offset: 120, value: "?" },
-      { error: undefined, operator: "source-1", partition: "file", offset: 130, value: "base64:Mf8=" },
-      { error: undefined, operator: "source-1", partition: "file", offset: 140, value: null },
+      { error: undefined, operator: "filter-1", partition: "file", offset: 110, value: "2", record },
+      { error: undefined, operator: "map-1", partition: "file", offset: 120, value: "?", record },
+      { error: undefined, operator: "source-1", partition: "file", offset: 130, value: { base64: "Mf8=" }, record },
+      { error: undefined, operator: "source-1", partition: "file", offset: 140, value: null, record },
     ],
   );
+});
+
+test("a dead letter has all of its record; a text is not taken for the base64 of bytes", () => {
+  const refuse = () => {
+    throw new Error("no");
+  };
+  const key = Uint8Array.of(0xff);
+  const { rows } = run(lines(rejected).map(refuse).to(sink, { id: "out" }), [
+    { value: "a", key, timestamp: 7, headers: { trace: "t", raw: key } },
+    { value: '{"base64":"Mf8="}', key: "k", timestamp: 8 },
+  ]);
+  const [first, second] = rows["dead-letter"] as DeadLetterRow[];
+  const raw = { base64: "/w==" };
+  const headers = Object.entries({ trace: "t", raw });
+  assert.deepEqual(first?.record, { source: "files", key: raw, headers, timestamp: 7 });
+  assert.equal(second?.value, '{"base64":"Mf8="}');
+  assert.deepEqual(second?.record, { source: "files", key: "k", headers: [], timestamp: 8 });
 });
 
 test("promises are refused everywhere", () => {

@@ -78,7 +78,7 @@ export class SourceStage {
   }
 
   #processSlice(batch: RecordBatch, from: number, to: number): void {
-    const origin = new RecordOrigin(this.#partition, batch, from, this.#times, this.#node.source.key);
+    const origin = new RecordOrigin(this.#partition, batch, from, this.#times, this.#node.source);
     this.#environment.running?.(this.#node.id, this.#partition, origin.offset(0));
     this.counts.records += to - from;
     const values = this.#decode(batch, from, to, origin);

@@ -39,8 +39,8 @@ export class TestObjects implements ObjectStore {
 export interface TestRecord {
   readonly value: string | Uint8Array | null;
   readonly timestamp?: number;
-  readonly key?: string;
-  readonly headers?: Record<string, string>;
+  readonly key?: string | Uint8Array;
+  readonly headers?: Record<string, string | Uint8Array>;
 }
 
 /** Records as a source would deliver them, at offsets from `firstOffset` on, in steps of 10. */
@@ -71,10 +71,7 @@ export function batchOf(records: readonly TestRecord[], firstOffset = 0): Record
     keyEnd,
     offsets: Float64Array.from(records, (_, row) => firstOffset + row * 10),
     ...(timed ? { timestamps: Float64Array.from(records, ({ timestamp }) => timestamp ?? 0) } : {}),
-    headers: (row) =>
-      Object.fromEntries(
-        Object.entries(records[row]?.headers ?? {}).map(([name, value]) => [name, Buffer.from(value)]),
-      ),
+    headers: (row) => Object.entries(records[row]?.headers ?? {}).map(([name, value]) => [name, Buffer.from(value)]),
     next: firstOffset + count * 10,
   };
 }

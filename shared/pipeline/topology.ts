@@ -167,9 +167,26 @@ export interface LateRow<K = unknown, T = unknown> {
   readonly windowEnd: number;
 }
 
+/** Bytes as JSON can hold them: a text where they are UTF-8. */
+export type DeadLetterBytes = string | { readonly base64: string } | null;
+
+/** What the source knows of a record beside its value and place, so that `epochflow replay` can write it once more, as it was. */
+export interface DeadLetterRecord {
+  /** Kind of the source: "kafka", "files". */
+  readonly source: string;
+  /** Of a source whose records have keys, headers (in order; a name may come twice) and times (epoch milliseconds) of their own. */
+  readonly key?: DeadLetterBytes;
+  readonly headers?: readonly (readonly [name: string, value: DeadLetterBytes])[];
+  readonly timestamp?: number;
+  /** The record was too large for the source: `value` is its beginning only. */
+  readonly truncated?: true;
+}
+
 /**
- * What a dead-letter sink gets. `value` is the record's text ("base64:…" if it is not UTF-8), or the derived row, or, where `merge` or `result` threw, the
- * accumulators by name; `key` and `windowStart` only where a window is concerned.
+ * What a dead-letter sink gets. With `record`, a record of the source failed, and `value` is its bytes (`DeadLetterBytes`); it lies in `partition` (of Kafka
+ * `topic/partition`, of files the name below the input folder) at `offset`. Without, it is a row that an aggregate made, or, where `merge` or `result` threw, the
+ * accumulators by name. `key` and the window are those of the aggregate, where one is concerned. Nothing in it depends on attempts, clocks or the cut into
+ * epochs (I6).
  */
 export interface DeadLetterRow {
   readonly error: string;
@@ -177,6 +194,9 @@ export interface DeadLetterRow {
   readonly partition: string;
   readonly offset: number;
   readonly value: unknown;
+  readonly record?: DeadLetterRecord;
   readonly key?: unknown;
+  /** Epoch milliseconds. */
   readonly windowStart?: number;
+  readonly windowEnd?: number;
 }

@@ -40,10 +40,7 @@ export function recordBatch(records: readonly SourceRecord[], next: number): Rec
     ...{ valueStart, valueEnd, keyStart, keyEnd },
     offsets: Float64Array.from(records, ({ offset }) => offset),
     ...(isTimed && { timestamps: Float64Array.from(records, ({ timestamp }) => timestamp ?? Number.NaN) }),
-    headers: (row) =>
-      Object.fromEntries(
-        Object.entries(records[row]?.headers ?? {}).map(([name, value]) => [name, Buffer.from(value)]),
-      ),
+    headers: (row) => Object.entries(records[row]?.headers ?? {}).map(([name, value]) => [name, Buffer.from(value)]),
     next,
   };
 }

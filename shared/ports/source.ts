@@ -1,6 +1,8 @@
 import type { ErrorPlace } from "../errors.ts";
 import type { Json } from "../json.ts";
 
+export type RecordHeader = readonly [name: string, value: Uint8Array | null];
+
 /**
  * Records as columns over one buffer: no object per record. Row i's value is `bytes[valueStart[i], valueEnd[i])`;
  * a start of -1 is a null. Buffers may be reused by the source after the consumer asks for the next batch.
@@ -16,8 +18,8 @@ export interface RecordBatch {
   readonly offsets: Float64Array;
   /** Event time that the source itself knows, in epoch milliseconds. */
   readonly timestamps?: Float64Array;
-  /** Headers of row i, where the source has any. */
-  headers?(row: number): Record<string, Uint8Array>;
+  /** Headers of row i, where the source has any: in their order, and names may come twice. */
+  headers?(row: number): readonly RecordHeader[];
   /**
    * Rows that the source could not take as they are (a line that is too long), with what is wrong: they follow `onError` like a record that
    * fails to decode. Their value is the beginning of the record only. Absent where there are none.

@@ -54,6 +54,7 @@ suite("a line that cannot be decoded", () => {
       partition: "in.txt",
       offset,
       value: bad,
+      record: { source: "files" },
     });
   });
 });
@@ -64,7 +65,7 @@ test("bytes that are not UTF-8 are undecodable, and a dead letter keeps them", a
   writeFileSync(project.path("in.txt"), Buffer.concat([Buffer.from(good), Buffer.from([0x31, 0xff, 0x0a])]));
   await project.finishes(goodLines);
   const [letter] = await project.rows("dead");
-  assert.equal(letter?.value, `base64:${Buffer.from([0x31, 0xff]).toString("base64")}`);
+  assert.deepEqual(letter?.value, { base64: Buffer.from([0x31, 0xff]).toString("base64") });
 });
 
 suite("a line over maxLineBytes", () => {
@@ -91,6 +92,7 @@ suite("a line over maxLineBytes", () => {
     const [letter, ...more] = await project.rows("dead");
     assert.deepEqual(more, []);
     assert.deepEqual([letter?.partition, letter?.offset, letter?.value], ["in.txt", offset, long.slice(0, 100)]);
+    assert.deepEqual(letter?.record, { source: "files", truncated: true });
     assert.match(String(letter?.error), /maxLineBytes/);
   });
 });

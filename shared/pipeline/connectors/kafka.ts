@@ -42,6 +42,10 @@ export type KafkaSourceOptions<T, K = string> = Omit<SourceOptions<T>, "timestam
     readonly connection?: KafkaConnectionSettings;
   };
 
+export type KafkaHeaders =
+  | Readonly<Record<string, string | Uint8Array>>
+  | readonly (readonly [name: string, value: string | Uint8Array | null])[];
+
 type Target<T> =
   | { readonly topic: OrParameter<string>; readonly markerTopic?: OrParameter<string> }
   /** A computed topic needs a `markerTopic`, on which offsets tell which epoch has been committed. Nothing is written to it. */
@@ -52,7 +56,8 @@ export type KafkaSinkOptions<T> = Target<T> & {
   readonly value: Encoder<NoInfer<T>> | ((row: NoInfer<T>) => string | Uint8Array | null);
   /** The record's key, which also picks the partition, as Java's default partitioner does. Without it that is a matter of value and timestamp, so that it does not depend on how rows are cut into tasks. */
   readonly key?: (row: T) => string | Uint8Array | null;
-  readonly headers?: (row: T) => Readonly<Record<string, string | Uint8Array>>;
+  /** By name; or in an order, where a name may come twice, and a value be null. */
+  readonly headers?: (row: T) => KafkaHeaders;
   /** The partition's number, from 0. */
   readonly partition?: (row: T, partitions: number) => number;
   /** Default none. */
@@ -83,7 +88,7 @@ export interface KafkaSinkSettings<T = unknown> {
   readonly markerTopic: string;
   readonly key: ((row: T) => string | Uint8Array | null) | undefined;
   readonly value: Encoder<T>;
-  readonly headers: ((row: T) => Readonly<Record<string, string | Uint8Array>>) | undefined;
+  readonly headers: ((row: T) => KafkaHeaders) | undefined;
   /** Number of the partition; without it by murmur2 of the key, as Java's default partitioner. */
   readonly partition: ((row: T, partitions: number) => number) | undefined;
   readonly compression: KafkaCompression;

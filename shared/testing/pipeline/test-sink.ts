@@ -99,12 +99,12 @@ function recordEncoder(settings: KafkaSinkSettings, context: SinkContext) {
   const bytes = (given: string | Uint8Array | null) => (given === null ? null : Buffer.from(given));
   return (row: unknown, time: number | undefined): Written => {
     const timestamp = fields.timestamp(row, time);
-    const headers = Object.entries(readHeaders(Buffer.from(fields.headers(row)), 0));
+    const headers = readHeaders(Buffer.from(fields.headers(row)), 0);
     const record = {
       topic: fields.topic(row),
       key: bytes(fields.key(row)),
       value: bytes(fields.value(row)),
-      headers: Object.fromEntries(headers.map(([name, value]) => [name, Buffer.from(value)])),
+      headers: Object.fromEntries(headers.map(([name, value]) => [name, Buffer.from(value ?? "")])),
       timestamp: timestamp === noTimestamp ? null : timestamp,
     };
     return { row, record };

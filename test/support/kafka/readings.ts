@@ -18,12 +18,6 @@ export function recordOf(batch: RecordBatch, row: number, partition: number): Or
     timestamp: batch.timestamps![row]!,
     key: bytes(batch.keyStart![row]!, batch.keyEnd![row]!),
     value: bytes(batch.valueStart[row]!, batch.valueEnd[row]!),
-    headers: Object.entries(batch.headers!(row)).map(([name, value]) => [name, Buffer.from(value)]),
+    headers: batch.headers!(row).map(([name, value]) => [name, value && Buffer.from(value)]),
   };
 }
-
-/** What the oracle gives, told as `readRange` tells it. */
-export const asRead = ({ headers, ...record }: OracleRecord): OracleRecord => ({
-  ...record,
-  headers: headers.map(([name, value]) => [name, value ?? Buffer.alloc(0)]),
-});

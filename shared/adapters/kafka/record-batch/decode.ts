@@ -145,7 +145,7 @@ export class Decoder {
       }
     }
     const { count, offsets, timestamps, keyStart, keyEnd, valueStart, valueEnd, headersStart } = columns;
-    const headers = (row: number) => (headersStart[row]! < 0 ? {} : readHeaders(bytes, headersStart[row]!));
+    const headers = (row: number) => (headersStart[row]! < 0 ? [] : readHeaders(bytes, headersStart[row]!));
     const known = { bytes, count, valueStart, valueEnd, keyStart, keyEnd, offsets, timestamps, headers, next };
     return errors.size === 0 ? known : { ...known, errors };
   }

@@ -155,10 +155,16 @@ function copyBytes(bytes: Buffer, end: number, source: Uint8Array, length: numbe
 }
 
 /** Headers of a record, count included. */
-export function encodeHeaders(headers: readonly (readonly [name: string, value: string | Uint8Array])[]): Uint8Array {
+export function encodeHeaders(
+  headers: readonly (readonly [name: string, value: string | Uint8Array | null])[],
+): Uint8Array {
   const parts: Uint8Array[] = [lengthOf(headers.length)];
   for (const pair of headers)
     for (const one of pair) {
+      if (one === null) {
+        parts.push(lengthOf(-1));
+        continue;
+      }
       const bytes = typeof one === "string" ? Buffer.from(one) : one;
       parts.push(lengthOf(bytes.length), bytes);
     }

@@ -1,11 +1,12 @@
+import type { RecordHeader } from "../../../ports/source.ts";
+
 /**
- * The headers of a record, which begin at `start`: a count, and for each a key and a value. A value of null is given as an empty one; of equal keys the
- * last counts.
+ * The headers of a record, which begin at `start`: a count, and for each a key and a value.
  *
  * @throws RangeError if they are malformed
  */
-export function readHeaders(bytes: Buffer, start: number): Record<string, Uint8Array> {
-  const headers: Record<string, Uint8Array> = Object.create(null);
+export function readHeaders(bytes: Buffer, start: number): RecordHeader[] {
+  const headers: RecordHeader[] = [];
   let at = start;
   /** Refuses what lies beyond the buffer. */
   const varint = () => {
@@ -17,14 +18,15 @@ export function readHeaders(bytes: Buffer, start: number): Record<string, Uint8A
     }
   };
   const take = (length: number) => {
-    const end = at + Math.max(length, 0);
+    const end = at + length;
     const taken = bytes.subarray(at, end);
     at = end;
     return taken;
   };
   for (let left = varint(); left > 0; left -= 1) {
-    const key = take(varint()).toString();
-    headers[key] = take(varint());
+    const name = take(Math.max(varint(), 0)).toString();
+    const length = varint();
+    headers.push([name, length < 0 ? null : take(length)]);
   }
   return headers;
 }

@@ -1,11 +1,13 @@
 import type { UserCodeError } from "../../../errors.ts";
-import type { KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
+import type { KafkaHeaders, KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
 import type { SinkContext } from "../../../ports/sink.ts";
 import { encodeHeaders, noTimestamp } from "../record-batch/encode.ts";
 import { refusedRow } from "./errors.ts";
 
 /** Latest time that JavaScript's dates know. */
 const latestTime = 8.64e15;
+
+const isList = (headers: KafkaHeaders) => Array.isArray(headers);
 
 /** Asks the user's functions for what a row's record consists of. Whatever is wrong with that is the row's fault: a UserCodeError. */
 export class RowFields<T> {
@@ -47,11 +49,13 @@ export class RowFields<T> {
     if (headers === undefined) return this.#commonBytes;
     const given = this.#call("headers", headers, row);
     if (typeof given !== "object" || given === null) return this.#refuse("headers", "an object", given);
-    const entries = Object.entries(given).map(([name, value]) => {
+    const entries = isList(given) ? given : Object.entries(given);
+    const checked = entries.map(([name, value]) => {
       if (typeof value === "string" || value instanceof Uint8Array) return [name, value] as const;
+      if (value === null && isList(given)) return [name, null] as const;
       return this.#refuse("headers", "an object of texts and bytes", value);
     });
-    return encodeHeaders([...entries, ...this.#common]);
+    return encodeHeaders([...checked, ...this.#common]);
   }
 
   /** The partition that the user chose; undefined where that is the key's business. */

@@ -126,6 +126,15 @@ suite("rows become records", () => {
     ]);
   });
 
+  test("with headers in an order, where a name comes twice and a value is null", async () => {
+    const headers = [["a", "1"], ["b", null], ["a", Buffer.of(2)]] as const; // biome-ignore format: pairs
+    const { publish, kafka } = given<Row>({ headers: () => headers }, (made) => made.createTopic("out", 1));
+    await publish([{ n: 1 }]);
+    const [record] = kafka.read("out").flat();
+    const shown = record!.headers.map(([name, value]) => [name, value === null ? null : value.toString()]);
+    assert.deepEqual(shown, [["a", "1"], ["b", null], ["a", "\u0002"]]); // biome-ignore format: pairs
+  });
+
   test("with keys of any length", async () => {
     const keys = ["short", "k".repeat(200), "ключ".repeat(1000), "short again"];
     for (const bytes of [false, true]) {
