@@ -183,7 +183,7 @@ test("dead letters are rows of their sink", async () => {
     .map(({ operator, partition, offset, value }) => [operator, partition, offset, value]);
   assert.deepEqual(letters, [
     ["source-1", "shop/0", 1, "no json"],
-    ["source-1", "shop/0", 2, "base64:/w=="],
+    ["source-1", "shop/0", 2, { base64: "/w==" }],
     ["source-1", "shop/0", 3, null],
   ]);
   assert.deepEqual(t.counts, { records: 4, late: 0, skipped: 0, deadLettered: 3 });
