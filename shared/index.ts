@@ -39,7 +39,15 @@ export { deadLetter, pipeline } from "./pipeline/pipeline.ts";
 export type { Secret } from "./pipeline/secret.ts";
 export { environment, secret } from "./pipeline/secret.ts";
 export type { SourceOptions } from "./pipeline/source-options.ts";
-export type { KeyedStream, Stream, WindowedStream, WindowOptions, WindowRow } from "./pipeline/stream.ts";
+export type {
+  AggregateOptions,
+  AggregateRow,
+  KeyedStream,
+  Stream,
+  WindowedStream,
+  WindowOptions,
+  WindowRow,
+} from "./pipeline/stream.ts";
 export type {
   DeadLetterBytes,
   DeadLetterRecord,
@@ -54,6 +62,7 @@ export type {
   SourceDescription,
   WindowAssigner,
 } from "./pipeline/topology.ts";
+export type { WindowOffset } from "./pipeline/windows.ts";
 export { sliding, tumbling } from "./pipeline/windows.ts";
 export type { SourceRecord } from "./ports/record-batch.ts";
 export { recordBatch } from "./ports/record-batch.ts";

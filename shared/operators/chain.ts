@@ -1,12 +1,13 @@
 import { UserCodeError } from "../errors.ts";
-import type {
-  FilterNode,
-  FlatMapNode,
-  KeyByNode,
-  MapNode,
-  Node,
-  RecordMetadata,
-  Topology,
+import {
+  type FilterNode,
+  type FlatMapNode,
+  isStateful,
+  type KeyByNode,
+  type MapNode,
+  type Node,
+  type RecordMetadata,
+  type Topology,
 } from "../pipeline/topology.ts";
 import { whyNoKey } from "../state/key-codec.ts";
 import type { StageEnvironment, WriteRows } from "./environment.ts";
@@ -29,8 +30,8 @@ export interface KeyedValues extends Values {
 /** Where a chain ends. */
 export interface ChainEnds {
   readonly write: WriteRows;
-  /** Keyed values for a window node. */
-  window?(node: string, values: KeyedValues): void;
+  /** Keyed values for a stateful node. */
+  keyed?(node: string, values: KeyedValues): void;
   readonly running?: StageEnvironment["running"] | undefined;
 }
 
@@ -191,7 +192,7 @@ function append(output: unknown[], result: unknown): void {
 
 function compileKeyBy(topology: Topology, node: KeyByNode, ends: ChainEnds, failures: Failures): Step {
   const apply = withMetadata(node.apply);
-  const windows = topology.nodes.filter((window) => window.kind === "window" && window.input === node.id);
+  const stateful = topology.nodes.filter(isStateful).filter(({ input }) => input === node.id);
   const numbers = new RowNumbers();
   return (input) => {
     const { origin, rows } = input;
@@ -215,7 +216,7 @@ function compileKeyBy(topology: Topology, node: KeyByNode, ends: ChainEnds, fail
     }
     keys.length = kept;
     values.length = kept;
-    for (const window of windows) ends.window!(window.id, { origin, keys, values, rows: outputRows });
+    for (const { id } of stateful) ends.keyed!(id, { origin, keys, values, rows: outputRows });
   };
 }
 

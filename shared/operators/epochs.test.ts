@@ -1,51 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { ChainRun } from "../epoch/epoch.ts";
 import { files } from "../pipeline/connectors/files.ts";
 import { text } from "../pipeline/decoders/text.ts";
 import { describe } from "../pipeline/describe.ts";
 import { deadLetter, pipeline } from "../pipeline/pipeline.ts";
 import type { Topology } from "../pipeline/topology.ts";
 import { sliding, tumbling } from "../pipeline/windows.ts";
-import { ByteWriter } from "../state/bytes.ts";
-import { encodeKey, hashKey, keyGroupOf } from "../state/key-codec.ts";
-import { StateStore } from "../state/state-store.ts";
 import { aggregate, average, collect, count, sum } from "./aggregates.ts";
-import { batchOf, type EpochResult, runEpoch, TestObjects, type TestSubRange } from "./test-support.ts";
+import { alone, type Epoch, epochs, keyGroups, placeOf, runAll, type Value, value, watermarks } from "./test-epochs.ts";
+import type { EpochResult } from "./test-support.ts";
 
 /*
  * Whole epochs, with all that may vary varied: the properties of protocol §7 and I6 that operators and state must have.
  */
 
-interface Value {
-  readonly key: string;
-  readonly time: number;
-  readonly amount: number;
-}
-
-/** The sub-ranges of an epoch, each with its records, and W(n) after it. */
-interface Epoch {
-  readonly subRanges: readonly (readonly Value[])[];
-  readonly step: number;
-}
-
-const value = fc.record<Value>({
-  key: fc.constantFrom("a", "b", "c", "d", "e", "", "__proto__", "é"),
-  time: fc.integer({ min: -30, max: 80 }),
-  // Sums of these depend on the order in which they are added.
-  amount: fc.constantFrom(0.1, 0.2, 0.3, 1e16, -1e16, 1, 13),
-});
-const epochs = fc.array(
-  fc.record<Epoch>({
-    subRanges: fc.array(fc.array(value, { maxLength: 15 }), { maxLength: 4 }),
-    step: fc.integer({ min: 0, max: 25 }),
-  }),
-  { minLength: 1, maxLength: 5 },
-);
-
 const unlucky = 13;
-const keyGroups = 5;
 
 function makeTopology(allowedLateness: number): Topology {
   const sink = files.sink({ path: "out" });
@@ -71,63 +41,12 @@ function makeTopology(allowedLateness: number): Topology {
     .window(sliding({ size: 25, every: 10 }), { id: "sliding", allowedLateness, late: sink })
     .aggregate({ total: sum(({ amount }) => amount), mean: average(({ amount }) => amount) })
     .to(sink, { id: "sums" });
+  keyed
+    .aggregate({ list: collect(({ amount }) => amount), risky }, { id: "running", expireAfter: 20 })
+    .map((row, { timestamp }) => ({ ...row, timestamp }))
+    .to(sink, { id: "updates" });
   return describe(slid);
 }
-
-type Tasks = { source: number; keyed: number } | undefined;
-
-interface Choices {
-  /** Records a batch. */
-  readonly batch: number;
-  readonly tasks: (epoch: number) => Tasks;
-  /** Whether an epoch begins without warm state. */
-  readonly cold: (epoch: number) => boolean;
-}
-
-async function runAll(
-  topology: Topology,
-  list: readonly Epoch[],
-  { batch, tasks, cold }: Choices,
-): Promise<EpochResult[]> {
-  const objects = new TestObjects();
-  let store = new StateStore(objects);
-  const results: EpochResult[] = [];
-  let chains: ChainRun[] = [];
-  for (const [epoch, { before, after }] of watermarks(list).entries()) {
-    if (cold(epoch)) store = new StateStore(objects);
-    const share = tasks(epoch);
-    const subRanges = list[epoch]!.subRanges.map((values) => inBatches(values, batch));
-    const result = await runEpoch(topology, store, objects, {
-      epoch,
-      subRanges,
-      before,
-      after,
-      chains,
-      ...(share && { tasks: share }),
-    });
-    results.push(result);
-    chains = result.chains;
-  }
-  return results;
-}
-
-function inBatches(values: readonly Value[], size: number): TestSubRange {
-  const records = values.map((one) => ({ value: JSON.stringify(one), timestamp: one.time }));
-  const starts = Array.from({ length: Math.ceil(records.length / size) }, (_, at) => at * size);
-  return { partition: "p", batches: starts.map((start) => batchOf(records.slice(start, start + size), start * 10)) };
-}
-
-function watermarks(list: readonly Epoch[]): { before: number | null; after: number | null }[] {
-  let before: number | null = null;
-  return list.map(({ step }) => {
-    const after: number | null = before === null && step === 0 ? null : (before ?? -30) + step;
-    const pair = { before, after };
-    before = after;
-    return pair;
-  });
-}
-
-const alone: Choices = { batch: 1000, tasks: () => undefined, cold: () => false };
 
 test("given a plan, rows do not depend on tasks, batches, or where state comes from (I6)", async () => {
   const tasks = fc.option(
@@ -187,15 +106,6 @@ function naive(list: readonly Epoch[], lateness: number): { sums: string[]; late
     sums.sort((a, b) => a.group - b.group || a.start - b.start || (a.bytes < b.bytes ? -1 : 1));
     return { sums: sums.map((one) => one.text), late };
   });
-}
-
-function placeOf(key: string): { group: number; bytes: string } {
-  const writer = new ByteWriter();
-  encodeKey(writer, key);
-  return {
-    group: keyGroupOf(hashKey(writer.bytes, 0, writer.length), keyGroups),
-    bytes: writer.view().toString("hex"),
-  };
 }
 
 test("results and late rows are those of a naive evaluation of the plan, in order, and nothing is in both or in neither", async () => {

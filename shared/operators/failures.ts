@@ -76,9 +76,10 @@ export class Failures {
 
   #derivedError(operator: string, { windowStart }: Described, error: unknown): UserCodeError {
     const { name } = this.#topology;
+    const what = windowStart === undefined ? "running aggregation" : `window that starts at ${windowStart}`;
     return new UserCodeError(
       codeOf(error),
-      `Operator "${operator}" of pipeline "${name}" failed on a row of the window that starts at ${windowStart}: ${reasonOf(error)}`,
+      `Operator "${operator}" of pipeline "${name}" failed on a row of the ${what}: ${reasonOf(error)}`,
       {
         wayOut: `${wayOutOf(error)}, or set \`onError\` to a dead-letter sink.`,
         place: { pipeline: name, operator },

@@ -19,7 +19,7 @@ export class KeyIndex {
     return typeof key === "object" ? this.#findTuple(key) : this.#parts.get(key);
   }
 
-  /** Adds a key that is new; its number is how many there were. */
+  /** Adds a key that is new, or once more one that is found by the new number from now on; its number is how many there were. */
   add(key: Key): number {
     const number = this.keys.length;
     if (typeof key === "object") this.#addTuple(key, number);

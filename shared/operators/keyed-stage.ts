@@ -4,12 +4,13 @@ import type { OperatorState, StageState } from "../state/stage-state.ts";
 import { compileChain, type Values } from "./chain.ts";
 import { counting, type MutableCounts, newCounts } from "./counts.ts";
 import type { StageEnvironment } from "./environment.ts";
+import { forgetExpired, Lifetime } from "./expiry.ts";
 import { Failures } from "./failures.ts";
-import { firingWindows } from "./firing.ts";
+import { dueOf } from "./firing.ts";
 import { mergeAll, mergeEach } from "./merge.ts";
 import { DerivedOrigin, type DerivedRow } from "./origin.ts";
 import type { Partials } from "./partials.ts";
-import { appendRows } from "./results.ts";
+import { appendRows, type TimedRows } from "./results.ts";
 import { isPast } from "./windows.ts";
 
 /** Rows that go through the chain at a time. */
@@ -17,8 +18,8 @@ const batchRows = 4096;
 const rowNumbers = Int32Array.from({ length: batchRows }, (_, row) => row);
 
 /**
- * A stage after a shuffle: merges the partial accumulators of its key groups into state, fires the windows that the watermark passed, and runs the
- * chain that follows on their rows. `merge` for each sub-range in order of (partition, sub-range), then `fire`, all of it, then the state can be saved.
+ * A stage after a shuffle: merges the partial accumulators of its key groups into state, fires the windows that the watermark passed and the running
+ * aggregates that changed, and runs the chain that follows on their rows. `merge` for each sub-range in order of (partition, sub-range), then `fire`, all of it, then the state can be saved.
  */
 export class KeyedStage {
   readonly counts: MutableCounts;
@@ -26,6 +27,7 @@ export class KeyedStage {
   readonly #state: StageState;
   readonly #failures: Failures;
   readonly #chains: ReadonlyMap<string, (input: Values) => void>;
+  readonly #lifetimes: ReadonlyMap<string, Lifetime | undefined>;
   #watermark: number | null = null;
 
   constructor(environment: StageEnvironment, stage: number, state: StageState) {
@@ -39,6 +41,9 @@ export class KeyedStage {
     this.#chains = new Map(
       state.operators.map(({ node }) => [node.id, compileChain(topology, node.id, ends, this.#failures)]),
     );
+    this.#lifetimes = new Map(
+      state.operators.map((operator) => [operator.node.id, Lifetime.of(operator, environment.watermark)]),
+    );
   }
 
   /** Takes what a sub-range came to for the key groups of this task; nobody else may use it afterwards. */
@@ -48,19 +53,19 @@ export class KeyedStage {
       this.#environment.running?.(partial.operator, "", -1);
       const window = this.#state.window(operator, partial.start);
       const merge = this.#environment.topology.onError.action === "deadLetter" ? mergeEach : mergeAll;
-      merge(window, partial.entries, operator.aggregates, (index, error) =>
-        this.#fail(operator, partial.start, partial.entries, index, error),
-      );
+      const fail = (index: number, error: unknown) =>
+        this.#fail(operator, partial.start, partial.entries, index, error);
+      merge(window, partial.entries, operator.aggregates, fail, this.#lifetimes.get(partial.operator));
     }
   }
 
   /**
    * The watermark goes to W(n), `after`. Writes rows in the order of (key group, window end, key bytes), whatever the number of tasks (I6), and yields
-   * between batches. Windows that can take no more records are then gone.
+   * between batches. Windows that can take no more records are then gone, and keys that have expired.
    */
   *fire(after: number | null): Generator<void> {
     this.#watermark = after;
-    if (after !== null) for (const operator of this.#state.operators) yield* this.#fireOperator(operator, after);
+    for (const operator of this.#state.operators) yield* this.#fireOperator(operator, after);
     this.#failures.flush();
   }
 
@@ -68,6 +73,7 @@ export class KeyedStage {
   openWindows(): { nextFire: number | null; openUntil: number | null } {
     let [nextFire, openUntil] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (const { node, windows } of this.#state.operators) {
+      if (node.kind !== "window") continue;
       for (const start of windows.keys()) {
         const end = start + node.window.sizeMs;
         if (isPast(this.#watermark, end, 0)) continue;
@@ -78,10 +84,10 @@ export class KeyedStage {
     return nextFire === Number.POSITIVE_INFINITY ? { nextFire: null, openUntil: null } : { nextFire, openUntil };
   }
 
-  *#fireOperator(operator: OperatorState, after: number): Generator<void> {
+  *#fireOperator(operator: OperatorState, after: number | null): Generator<void> {
     const { topology, watermark } = this.#environment;
     const { from, to } = this.#state.groups;
-    const firing = firingWindows(operator, topology.keyGroups, watermark, after);
+    const firing = dueOf(operator, topology.keyGroups, watermark, after);
     let batch = new RowBatch();
     for (let group = from; group < to; group++) {
       for (const due of firing) {
@@ -89,7 +95,7 @@ export class KeyedStage {
         for (let next = due.keys.starts[group]!; next < last; ) {
           const end = Math.min(last, next + batchRows - batch.rows.length);
           const fail = (number: number, error: unknown) => this.#fail(operator, due.start, due.window, number, error);
-          appendRows(batch.rows, operator, due, next, end, fail);
+          appendRows(batch, operator, due, next, end, fail);
           batch.ofGroup(group);
           next = end;
           if (batch.rows.length < batchRows) continue;
@@ -101,28 +107,32 @@ export class KeyedStage {
     }
     this.#pass(operator, batch);
     yield;
-    for (const start of operator.windows.keys()) {
-      if (isPast(after, start + operator.node.window.sizeMs, operator.node.allowedLatenessMs)) {
-        this.#state.remove(operator, start);
+    const { node, windows } = operator;
+    if (node.kind === "window") {
+      for (const start of windows.keys()) {
+        if (isPast(after, start + node.window.sizeMs, node.allowedLatenessMs)) this.#state.remove(operator, start);
       }
-    }
+    } else forgetExpired(this.#state, operator, after);
   }
 
-  #pass({ node }: OperatorState, { rows, groups }: RowBatch): void {
+  #pass({ node }: OperatorState, batch: RowBatch): void {
+    const { rows, groups } = batch;
     if (rows.length > 0)
-      this.#chains.get(node.id)!({ origin: new DerivedOrigin(rows, groups), values: rows, rows: rowNumbers });
+      this.#chains.get(node.id)!({ origin: new DerivedOrigin(batch, groups), values: rows, rows: rowNumbers });
   }
 
   /** What `merge` or `result` threw on an entry. */
   #fail(
     { node, aggregates }: OperatorState,
-    windowStart: number,
+    windowStart: number | undefined,
     { keys, columns }: Entries,
     number: number,
     error: unknown,
   ): void {
     const group = keyGroupOf(keys.hashes[number]!, this.#environment.topology.keyGroups);
-    const accumulators = aggregates.map(({ name }, at) => [name, columns[at]![number]]);
+    const accumulators = aggregates.flatMap(({ name, folds }, at) =>
+      folds === "values" ? [[name, columns[at]![number]]] : [],
+    );
     this.#failures.derived(
       node.id,
       group,
@@ -131,16 +141,17 @@ export class KeyedStage {
         offset: -1,
         value: Object.fromEntries(accumulators),
         key: decodeKey(keys.bytes, keys.ends[number]!, keys.ends[number + 1]!),
-        windowStart,
-        windowEnd: windowStart + node.window.sizeMs,
+        ...(node.kind === "window" &&
+          windowStart !== undefined && { windowStart, windowEnd: windowStart + node.window.sizeMs }),
       },
       error,
     );
   }
 }
 
-class RowBatch {
+class RowBatch implements TimedRows {
   readonly rows: DerivedRow[] = [];
+  readonly times: number[] = [];
   /** Key group of each row. */
   readonly groups: number[] = [];
 

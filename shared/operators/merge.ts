@@ -2,28 +2,35 @@ import type { NamedAggregate } from "../state/columns.ts";
 import type { Entries } from "../state/entries.ts";
 import type { WindowState } from "../state/window-state.ts";
 import { checkedAccumulator, copyAccumulator } from "./accumulators.ts";
+import type { Lifetime } from "./expiry.ts";
 
 /** Entry number `index` of those being merged failed. Returns only if the rest shall be merged. */
 export type FailEntry = (index: number, error: unknown) => void;
 
-/** Merges accumulators onto those of the window. The state takes them over: nobody else may use them afterwards. */
+/**
+ * Merges accumulators onto those of the window. The state takes them over: nobody else may use them afterwards.
+ *
+ * @param lifetime which keys begin anew, if any can
+ */
 export function mergeAll(
   window: WindowState,
-  { keys, columns }: Entries,
+  entries: Entries,
   aggregates: readonly NamedAggregate[],
   fail: FailEntry,
+  lifetime?: Lifetime,
 ): void {
   const known = window.keys.count;
-  const numbers = window.touch(keys);
+  const numbers = lifetime === undefined ? window.touch(entries.keys) : window.locate(entries.keys);
+  const replaced = lifetime?.replaced(window, numbers, known, entries);
   for (const [at, { aggregate }] of aggregates.entries()) {
     const own = window.columns[at]!;
-    const other = columns[at]!;
+    const other = entries.columns[at]!;
     let index = 0;
     try {
       for (; index < numbers.length; index++) {
         const number = numbers[index]!;
-        own[number] =
-          number < known ? checkedAccumulator(aggregate, aggregate.merge(own[number], other[index])) : other[index];
+        const takes = replaced === undefined ? number >= known : replaced[index] === 1;
+        own[number] = takes ? other[index] : checkedAccumulator(aggregate, aggregate.merge(own[number], other[index]));
       }
     } catch (error) {
       fail(index, error);
@@ -34,19 +41,23 @@ export function mergeAll(
 /** The same, but an entry that fails leaves the window's accumulators of its key as they were, and the rest is merged. */
 export function mergeEach(
   window: WindowState,
-  { keys, columns }: Entries,
+  entries: Entries,
   aggregates: readonly NamedAggregate[],
   fail: FailEntry,
+  lifetime?: Lifetime,
 ): void {
   const known = window.keys.count;
-  const numbers = window.touch(keys);
-  const next = new Array<unknown>(columns.length);
+  const numbers = window.locate(entries.keys);
+  const next = new Array<unknown>(aggregates.length);
   for (let index = 0; index < numbers.length; index++) {
     const number = numbers[index]!;
+    const isNew = number >= known && !window.isChanged(number);
+    const takes = isNew || lifetime?.isReplaced(window, number, entries, index);
+    window.mark(number);
     try {
       for (const [at, of] of aggregates.entries()) {
-        const other = columns[at]![index];
-        if (number >= known) next[at] = other;
+        const other = entries.columns[at]![index];
+        if (takes) next[at] = other;
         else {
           const own = copyAccumulator(of, window.columns[at]![number]);
           next[at] = checkedAccumulator(of.aggregate, of.aggregate.merge(own, other));

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { DeadLetterBytes, DeadLetterRecord, RecordMetadata, SourceDescription } from "../pipeline/topology.ts";
 import type { RecordBatch } from "../ports/source.ts";
 import type { Described, Failures } from "./failures.ts";
+import type { TimedRows } from "./results.ts";
 import { settled } from "./user-function.ts";
 
 /**
@@ -120,18 +121,21 @@ function readable(given: Uint8Array): DeadLetterBytes {
 /** Rows that an aggregate made. */
 export interface DerivedRow {
   readonly key: unknown;
-  readonly windowStart: number;
-  readonly windowEnd: number;
+  /** Only where there are windows. */
+  readonly windowStart?: number;
+  readonly windowEnd?: number;
 }
 
 export class DerivedOrigin implements Origin {
   readonly partition = "";
   readonly #rows: readonly DerivedRow[];
+  readonly #times: readonly number[];
   readonly #groups: readonly number[];
 
   /** @param groups the key group of each row */
-  constructor(rows: readonly DerivedRow[], groups: readonly number[]) {
+  constructor({ rows, times }: TimedRows, groups: readonly number[]) {
     this.#rows = rows;
+    this.#times = times;
     this.#groups = groups;
   }
 
@@ -139,9 +143,8 @@ export class DerivedOrigin implements Origin {
     return -1;
   }
 
-  /** The event time of a row is the last millisecond of its window. */
   timestamp(row: number): number {
-    return this.#rows[row]!.windowEnd - 1;
+    return this.#times[row]!;
   }
 
   metadata(row: number): RecordMetadata {
@@ -151,7 +154,8 @@ export class DerivedOrigin implements Origin {
   describe(row: number): Described {
     const value = this.#rows[row]!;
     const { key, windowStart, windowEnd } = value;
-    return { partition: this.partition, offset: -1, value, key, windowStart, windowEnd };
+    const window = windowStart !== undefined && windowEnd !== undefined && { windowStart, windowEnd };
+    return { partition: this.partition, offset: -1, value, key, ...window };
   }
 
   fail(failures: Failures, operator: string, row: number, error: unknown): void {

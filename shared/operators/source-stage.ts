@@ -1,13 +1,14 @@
 import { UserCodeError } from "../errors.ts";
-import type { Decoder, SourceNode, WindowNode } from "../pipeline/topology.ts";
+import { type Decoder, isStateful, type SourceNode } from "../pipeline/topology.ts";
 import type { RecordBatch } from "../ports/source.ts";
-import { compileChain, type Values } from "./chain.ts";
+import { compileChain, type KeyedValues, type Values } from "./chain.ts";
 import { Combiner } from "./combiner.ts";
 import { counting, type MutableCounts, newCounts } from "./counts.ts";
 import type { StageEnvironment } from "./environment.ts";
 import { Failures } from "./failures.ts";
 import { RecordOrigin } from "./origin.ts";
 import type { Partials } from "./partials.ts";
+import { RunningCombiner } from "./running-combiner.ts";
 import { settled } from "./user-function.ts";
 
 /**
@@ -21,7 +22,7 @@ const sliceBytes = 256 * 1024;
 const latestTime = 8.64e15;
 
 /**
- * Stage 0: decodes records, finds their event time, runs the chain up to sinks and windows, and folds what goes into windows.
+ * Stage 0: decodes records, finds their event time, runs the chain up to sinks and aggregations, and folds what goes into these.
  * Per sub-range: `begin`, `process` for each batch in offset order, `end`.
  */
 export class SourceStage {
@@ -31,7 +32,7 @@ export class SourceStage {
   readonly #environment: StageEnvironment;
   readonly #node: SourceNode;
   readonly #failures: Failures;
-  readonly #combiners: ReadonlyMap<string, Combiner>;
+  readonly #combiners: ReadonlyMap<string, Combiner | RunningCombiner>;
   readonly #chain: (input: Values) => void;
   #partition = "";
   #rows = new Int32Array(sliceRows);
@@ -45,14 +46,18 @@ export class SourceStage {
     this.counts = newCounts(stage.sinks);
     const write = counting(this.counts.rows, environment.write);
     this.#failures = new Failures(environment, this.counts, write);
-    const windows = topology.nodes.filter((node) => stage.shuffles.includes(node.id)) as WindowNode[];
+    const shuffles = topology.nodes.filter(isStateful).filter(({ id }) => stage.shuffles.includes(id));
     this.#combiners = new Map(
-      windows.map((node) => [node.id, new Combiner(node, environment, this.counts, this.#failures, write)]),
+      shuffles.map((node) => [
+        node.id,
+        node.kind === "window"
+          ? new Combiner(node, environment, this.counts, this.#failures, write)
+          : new RunningCombiner(node, environment, this.#failures),
+      ]),
     );
     const ends = {
       write,
-      window: (node: string, values: Parameters<Combiner["add"]>[0]) =>
-        this.#combiners.get(node)!.add(values, this.#times),
+      keyed: (node: string, values: KeyedValues) => this.#combiners.get(node)!.add(values, this.#times),
       running: environment.running?.bind(environment),
     };
     this.#chain = compileChain(topology, this.#node.id, ends, this.#failures);
@@ -72,7 +77,7 @@ export class SourceStage {
     }
   }
 
-  /** The accumulators of the sub-range that ends here, for all window nodes that this stage shuffles for. */
+  /** The accumulators of the sub-range that ends here, for all stateful nodes that this stage shuffles for. */
   end(): Partials {
     return [...this.#combiners.values()].flatMap((combiner) => combiner.finish());
   }

@@ -99,6 +99,8 @@ export interface EpochResult {
   readonly chains: ChainRun[];
   readonly counts: MutableCounts[];
   readonly open: { nextFire: number | null; openUntil: number | null }[];
+  /** Bytes that the state would be restored from. */
+  readonly saved: number;
 }
 
 /** Runs an epoch as `epoch/operate.ts` does, with as many stage-0 and stage-1 tasks as asked for. */
@@ -124,7 +126,8 @@ export async function runEpoch(
     shuffles.push(subRanges.slice(share.from, share.to).map((subRange) => runSubRange(stage, subRange)));
     counts.push(stage.counts);
   }
-  const result: EpochResult = { rows, chains: [], counts, open: [] };
+  const result: Omit<EpochResult, "saved"> = { rows, chains: [], counts, open: [] };
+  let saved = 0;
   for (const [task, groups] of shares(topology.keyGroups, tasks?.keyed ?? 1).entries()) {
     const state = await store.load("test", topology, 1, groups, chains);
     const stage = new KeyedStage(environment, 1, state);
@@ -139,8 +142,9 @@ export async function runEpoch(
     counts.push(stage.counts);
     result.open.push(stage.openWindows());
     result.chains.push(...(await store.save(state, `e${epoch}-t${task}-of-${tasks?.keyed ?? "fused"}`)));
+    saved += state.savedBytes();
   }
-  return result;
+  return { ...result, saved };
 }
 
 function runSubRange(stage: SourceStage, { partition, batches }: TestSubRange): Partials {

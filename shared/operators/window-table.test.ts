@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { UserCodeError } from "../errors.ts";
-import { type AnyAggregate, type NamedAggregate, newColumns } from "../state/columns.ts";
+import { type AnyAggregate, type NamedAggregate, newColumns, partialAggregatesOf } from "../state/columns.ts";
 import type { Entries } from "../state/entries.ts";
 import { decodeKey } from "../state/key-codec.ts";
 import { WindowState } from "../state/window-state.ts";
@@ -29,7 +29,12 @@ const careless = aggregate<number, { seen: number[] }, unknown>({
 });
 
 function named(aggregates: Record<string, unknown>): NamedAggregate[] {
-  return Object.entries(aggregates).map(([name, one]) => ({ operator: "w", name, aggregate: one as AnyAggregate }));
+  return Object.entries(aggregates).map(([name, one]) => ({
+    operator: "w",
+    name,
+    aggregate: one as AnyAggregate,
+    folds: "values",
+  }));
 }
 
 function contents({ keys, columns }: Entries): Record<string, unknown[]> {
@@ -160,4 +165,24 @@ test("numbers are kept in columns of numbers", () => {
     newColumns(aggregates, 4).map((column) => column instanceof Float64Array),
     [false, true, false, true],
   );
+});
+
+test("a key that begins anew is there twice, and one that does not is there once", () => {
+  const node = { id: "w", kind: "aggregate", input: "k", aggregates: { count: count() } } as const;
+  const times = Float64Array.of(0, 9, 18, 28, 27);
+  const keys = Array.from(times, () => "a");
+  for (const add of ["addAll", "addEach"] as const) {
+    const table = new WindowTable(partialAggregatesOf(node), 10);
+    table[add](keys, [...times], 0, times.length, strict, times);
+    const { keys: found, columns } = table.finish();
+    assert.equal(found.count, 2);
+    // Number of values, latest time, first time.
+    assert.deepEqual(
+      [0, 1].map((number) => columns.map((column) => column[number])),
+      [
+        [3, 18, 0],
+        [2, 28, 28],
+      ],
+    );
+  }
 });

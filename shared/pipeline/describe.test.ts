@@ -53,6 +53,36 @@ test("a window lives in the stage after its shuffle, with all that follows; late
   assert.deepEqual(hourly.window, tumbling(hours(1)));
 });
 
+test("running aggregates live in the stage after their shuffle, beside windows of the same keys", () => {
+  const stream = lines();
+  const byLine = stream.keyBy((line) => line);
+  byLine
+    .window(tumbling(hours(1)))
+    .aggregate({ count: count() })
+    .to(sink(), { id: "hours" });
+  byLine.aggregate({ count: count() }).to(sink(), { id: "ever" });
+  byLine.aggregate({ count: count() }, { id: "recent", expireAfter: hours(2) }).to(sink(), { id: "late" });
+  const { stages, nodes } = describe(stream);
+  assert.deepEqual(stages, [
+    { index: 0, operators: [], shuffles: ["window-1", "aggregate-1", "recent"], sinks: [] },
+    { index: 1, operators: ["window-1", "aggregate-1", "recent"], shuffles: [], sinks: ["hours", "ever", "late"] },
+  ]);
+  const running = nodes.filter((node) => node.kind === "aggregate");
+  assert.deepEqual(
+    running.map(({ id, input, expireAfterMs }) => [id, input, expireAfterMs]),
+    [
+      ["aggregate-1", "key-by-1", undefined],
+      ["recent", "key-by-1", hours(2)],
+    ],
+  );
+  const again = byLine
+    .aggregate({ count: count() })
+    .keyBy(({ count }) => count)
+    .aggregate({ count: count() })
+    .to(sink());
+  assert.throws(() => describe(again), { code: "second-shuffle", message: /^aggregate-4/ });
+});
+
 test("branches share one graph, which any of the handles shows", () => {
   const demo = pipeline("demo");
   const stream = demo.from(source());
@@ -138,6 +168,9 @@ test("options and arguments are checked where they are given", () => {
   const keyed = lines().keyBy((line) => line);
   usage(() => keyed.window(tumbling(1), { allowedLateness: -1 }), "invalid-duration", /allowedLateness/);
   usage(() => keyed.window(tumbling(1), { late: "out" as never }), "invalid-argument", /late of/);
+  usage(() => keyed.aggregate({ n: count() }, { expireAfter: 0 }), "invalid-duration", /expireAfter/);
+  usage(() => keyed.aggregate({ n: count() }, { expire: 1 } as never), "unknown-option", /"expireAfter"/);
+  usage(() => keyed.aggregate({ key: count() }), "invalid-aggregate", /"key"/);
   const windowed = keyed.window(tumbling(1));
   usage(() => windowed.aggregate({}), "invalid-aggregate", /got no aggregate/);
   usage(() => windowed.aggregate(undefined as never), "invalid-aggregate", /got no aggregate/);

@@ -1,7 +1,7 @@
 import { UsageError } from "../errors.ts";
 import { collectParameters } from "./bind.ts";
 import { type Definition, type Graph, graphOf } from "./graph.ts";
-import type { Node, SinkNode, Stage, Topology, WindowNode } from "./topology.ts";
+import { isStateful, type Node, type SinkNode, type Stage, type StatefulNode, type Topology } from "./topology.ts";
 
 /** How many times records may be shuffled; the description itself knows no limit. */
 const maxShuffles = 1;
@@ -57,7 +57,7 @@ function checkComplete({ nodes, settings }: Graph): void {
   throw new UsageError("loose-end", `${loose.id} of pipeline ${settings.name} leads to no sink`, {
     wayOut:
       loose.kind === "keyBy"
-        ? "After .keyBy() go on with .window(…).aggregate({ … }) and .to(sink)."
+        ? "After .keyBy() go on with .aggregate({ … }) or .window(…).aggregate({ … }), and .to(sink)."
         : "End the branch with .to(sink), or take it away.",
     place: { ...place, operator: loose.id },
   });
@@ -67,26 +67,26 @@ function inputOf(node: Node): string | undefined {
   return node.kind === "source" ? undefined : node.input;
 }
 
-/** A window's records are shuffled on their way into it, so that it lives one stage after its input. */
+/** Records are shuffled on their way into an aggregation, so that it lives one stage after its input. */
 function stagesOf({ nodes, settings }: Graph): Stage[] {
   const stageOf = new Map<string, number>();
   for (const node of nodes) {
     const inputStage = node.kind === "source" ? 0 : stageOf.get(node.input)!;
-    stageOf.set(node.id, node.kind === "window" ? inputStage + 1 : inputStage);
+    stageOf.set(node.id, isStateful(node) ? inputStage + 1 : inputStage);
   }
-  const windows = nodes.filter((node) => node.kind === "window");
-  const tooDeep = windows.find((window) => stageOf.get(window.id)! > maxShuffles);
+  const stateful = nodes.filter(isStateful);
+  const tooDeep = stateful.find(({ id }) => stageOf.get(id)! > maxShuffles);
   if (tooDeep !== undefined) throw secondShuffle(tooDeep, settings.name);
 
   const count = Math.max(...stageOf.values()) + 1;
   const deadLetters = settings.onError.action === "deadLetter" ? [settings.onError.sink] : [];
   const outputs = nodes.filter((node) => node.kind === "sink");
   return Array.from({ length: count }, (_, index) => {
-    const shuffles = windows.filter((window) => stageOf.get(window.id) === index + 1);
+    const shuffles = stateful.filter(({ id }) => stageOf.get(id) === index + 1);
     return {
       index,
-      operators: windows.filter((window) => stageOf.get(window.id) === index).map((window) => window.id),
-      shuffles: shuffles.map((window) => window.id),
+      operators: stateful.filter(({ id }) => stageOf.get(id) === index).map(({ id }) => id),
+      shuffles: shuffles.map(({ id }) => id),
       sinks: [...sinksOf(index, outputs, stageOf), ...lateSinks(shuffles), ...deadLetters],
     };
   });
@@ -97,18 +97,18 @@ function sinksOf(stage: number, outputs: readonly SinkNode[], stageOf: ReadonlyM
 }
 
 /** Whether a record is late is known where it is read, before the shuffle. */
-function lateSinks(shuffles: readonly WindowNode[]): string[] {
-  return shuffles.flatMap((window) => (window.late === undefined ? [] : [window.late]));
+function lateSinks(shuffles: readonly StatefulNode[]): string[] {
+  return shuffles.flatMap((node) => (node.kind === "window" && node.late !== undefined ? [node.late] : []));
 }
 
-function secondShuffle(window: WindowNode, pipeline: string): UsageError {
+function secondShuffle({ id }: StatefulNode, pipeline: string): UsageError {
   return new UsageError(
     "second-shuffle",
-    `${window.id} of pipeline ${pipeline} aggregates what another window has made`,
+    `${id} of pipeline ${pipeline} aggregates what another aggregation has made`,
     {
       wayOut:
         "One aggregation after another is not possible yet: write the first one's rows, and read them in a second pipeline.",
-      place: { pipeline, operator: window.id },
+      place: { pipeline, operator: id },
     },
   );
 }

@@ -4,6 +4,20 @@ import { count, deadLetter, files, hours, minutes, parameter, pipeline, sliding,
 import { describe } from "./describe.ts";
 import { explain } from "./explain.ts";
 
+test("explain says how long a running aggregation keeps its keys", () => {
+  const keyed = pipeline("demo")
+    .from(files.source({ path: "in", value: text() }))
+    .keyBy((line) => line);
+  keyed.aggregate({ visits: count() }).to(files.sink({ path: "ever" }));
+  const all = keyed.aggregate({ visits: count() }, { expireAfter: hours(36) }).to(files.sink({ path: "recent" }));
+  const lines = explain(describe(all)).split("\n");
+  const found = lines.filter((line) => line.startsWith("  aggregate"));
+  assert.deepEqual(found, [
+    "  aggregate-1  ← key-by-1     running aggregation, for ever: visits = count()",
+    "  aggregate-2  ← key-by-1     running aggregation, until no record came for 1 day 12 hours: visits = count()",
+  ]);
+});
+
 test("explain shows stages, operators, windows, sinks and parameters", () => {
   const sink = (path: string) => files.sink({ path });
   const rows = pipeline("demo", { onError: deadLetter(sink("bad")) })

@@ -1,7 +1,15 @@
 import { formatDuration } from "./durations.ts";
 import { Parameter } from "./parameter.ts";
 import { Secret } from "./secret.ts";
-import type { Node, SinkDescription, SourceDescription, Stage, Topology, WindowNode } from "./topology.ts";
+import type {
+  AggregateNode,
+  Node,
+  SinkDescription,
+  SourceDescription,
+  Stage,
+  Topology,
+  WindowNode,
+} from "./topology.ts";
 
 /** The topology as text for people: what runs in which stage, with ids, windows, sinks and parameters. */
 export function explain(topology: Topology): string {
@@ -55,6 +63,7 @@ function sideSinkRow(id: string, { nodes, sinks }: Topology): Row {
 function describeNode(node: Node, { sinks }: Topology): string {
   if (node.kind === "source") return describeSource(node.source);
   if (node.kind === "sink") return describeSink(sinks[node.id]!);
+  if (node.kind === "aggregate") return describeAggregate(node);
   return node.kind === "window" ? describeWindow(node) : node.kind;
 }
 
@@ -74,9 +83,19 @@ function describeSink({ kind, options }: SinkDescription): string {
 function describeWindow({ window, allowedLatenessMs, aggregates }: WindowNode): string {
   const interval = window.kind === "sliding" ? ` every ${formatDuration(window.everyMs)}` : "";
   const offset = window.offsetMs === undefined ? "" : ` offset by ${formatDuration(window.offsetMs)}`;
-  const columns = Object.entries(aggregates).map(([column, { name }]) => `${column} = ${name}()`);
   const lateness = `allowed lateness ${formatDuration(allowedLatenessMs)}`;
-  return `${window.kind} windows of ${formatDuration(window.sizeMs)}${interval}${offset}, ${lateness}: ${columns.join(", ")}`;
+  return `${window.kind} windows of ${formatDuration(window.sizeMs)}${interval}${offset}, ${lateness}: ${columnsOf(aggregates)}`;
+}
+
+function describeAggregate({ expireAfterMs, aggregates }: AggregateNode): string {
+  const lifetime =
+    expireAfterMs === undefined ? "for ever" : `until no record came for ${formatDuration(expireAfterMs)}`;
+  return `running aggregation, ${lifetime}: ${columnsOf(aggregates)}`;
+}
+
+function columnsOf(aggregates: WindowNode["aggregates"]): string {
+  const columns = Object.entries(aggregates).map(([column, { name }]) => `${column} = ${name}()`);
+  return columns.join(", ");
 }
 
 function describeOptions(options: Readonly<Record<string, unknown>>): string {

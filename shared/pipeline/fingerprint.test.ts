@@ -108,6 +108,27 @@ test("an offset of 0, or one that means the same windows, is no change", () => {
   assert.equal(JSON.stringify(variant(early)), JSON.stringify(variant(late)));
 });
 
+test("what a running aggregation keeps is in it; when keys expire is not", () => {
+  const running = (aggregates: Record<string, Aggregate<string, unknown, unknown>>, expireAfter?: number) =>
+    fingerprint(
+      describe(
+        pipeline("demo")
+          .from(files.source({ path: "in", value: text() }))
+          .keyBy((line) => line)
+          .aggregate(aggregates, { id: "window-1", ...(expireAfter && { expireAfter }) })
+          .to(files.sink({ path: "out" }), { id: "out" }),
+      ),
+    );
+  const before = running({ count: count() });
+  assert.deepEqual(running({ count: count() }, hours(1)), before);
+  assert.deepEqual(compareFingerprints(before, running({ n: count() })), [
+    "window-1: the list of aggregates was count = count(), is n = count()",
+  ]);
+  assert.deepEqual(compareFingerprints(variant({ aggregates: { count: count() } }), before), [
+    "window-1: was an aggregation in tumbling windows, is a running aggregation",
+  ]);
+});
+
 test("another kind of source or sink is another one", () => {
   const before = variant();
   const after = { ...before, sources: { "source-1": "kafka" }, sinks: { out: "kafka" } };

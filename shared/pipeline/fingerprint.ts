@@ -1,31 +1,44 @@
 import { formatDuration } from "./durations.ts";
-import type { SinkDescription, SourceDescription, Topology, WindowAssigner, WindowNode } from "./topology.ts";
+import {
+  isStateful,
+  type SinkDescription,
+  type SourceDescription,
+  type StatefulNode,
+  type Topology,
+  type WindowAssigner,
+} from "./topology.ts";
 
 /**
  * What the state of a pipeline rests on, as plain JSON: how its keys are spread, where positions come from, what each stateful operator
  * keeps, and where decided output is still to go. Two equal ones may take over each other's state.
  *
  * Not in it, since they may change at any time: functions, stateless operators, decoders, paths and other options of sources and
- * sinks, how far records may be out of order, and `onError` with its dead-letter sink, whose change is the way out of a bad record.
+ * sinks, how far records may be out of order, when keys expire, and `onError` with its dead-letter sink, whose change is the way out of a bad record.
  */
 export interface Fingerprint {
   readonly format: 1;
   readonly keyGroups: number;
   /** Kind of each source by id; of one that the user has made with its permanent options, as JSON: `queue {"name":"orders"}`. */
   readonly sources: Readonly<Record<string, string>>;
-  readonly operators: Readonly<Record<string, WindowFingerprint>>;
+  readonly operators: Readonly<Record<string, OperatorFingerprint>>;
   /** The same of each sink by id, those for late records included; with the number of lanes, where it has any but 1: "kafka, 4 lanes". */
   readonly sinks: Readonly<Record<string, string>>;
 }
 
-interface WindowFingerprint {
-  readonly kind: "window";
+interface AggregateFingerprint {
+  readonly kind: "aggregate";
   readonly stage: number;
-  readonly window: WindowAssigner;
-  readonly allowedLatenessMs: number;
   /** Column and name of each, in order: accumulators are laid out by it. */
   readonly aggregates: readonly (readonly [column: string, name: string])[];
 }
+
+interface WindowFingerprint extends Omit<AggregateFingerprint, "kind"> {
+  readonly kind: "window";
+  readonly window: WindowAssigner;
+  readonly allowedLatenessMs: number;
+}
+
+type OperatorFingerprint = WindowFingerprint | AggregateFingerprint;
 
 /** Equal topologies give fingerprints that are equal as JSON text, too. */
 export function fingerprint(topology: Topology): Fingerprint {
@@ -38,9 +51,7 @@ export function fingerprint(topology: Topology): Fingerprint {
     sources: sorted(
       nodes.flatMap((node) => (node.kind === "source" ? [[node.id, connectorFingerprint(node.source)]] : [])),
     ),
-    operators: sorted(
-      nodes.flatMap((node) => (node.kind === "window" ? [[node.id, windowFingerprint(node, topology)]] : [])),
-    ),
+    operators: sorted(nodes.filter(isStateful).map((node) => [node.id, operatorFingerprint(node, topology)])),
     sinks: sorted(sinks.map(([id, sink]) => [id, sinkFingerprint(sink)])),
   };
 }
@@ -57,14 +68,17 @@ function connectorFingerprint({ kind, options, connector }: SourceDescription | 
   return Object.keys(permanent).length === 0 ? kind : `${kind} ${JSON.stringify(permanent)}`;
 }
 
-function windowFingerprint(node: WindowNode, { stages }: Topology): WindowFingerprint {
+function operatorFingerprint(node: StatefulNode, { stages }: Topology): OperatorFingerprint {
+  const stage = stages.find(({ operators }) => operators.includes(node.id))!.index;
+  const aggregates = Object.entries(node.aggregates).map(([column, { name }]) => [column, name] as const);
+  if (node.kind === "aggregate") return { kind: "aggregate", stage, aggregates };
   const { kind, sizeMs, everyMs, offsetMs } = node.window;
   return {
     kind: "window",
-    stage: stages.find((stage) => stage.operators.includes(node.id))!.index,
+    stage,
     window: { kind, sizeMs, everyMs, ...(offsetMs !== undefined && { offsetMs }) },
     allowedLatenessMs: node.allowedLatenessMs,
-    aggregates: Object.entries(node.aggregates).map(([column, { name }]) => [column, name]),
+    aggregates,
   };
 }
 
@@ -109,7 +123,7 @@ function factsOf({ keyGroups, sources, operators, sinks }: Fingerprint): Map<str
     ],
   ]);
   for (const [id, kind] of Object.entries(sources)) facts.set(id, connectorFacts(kind, "source"));
-  for (const [id, operator] of Object.entries(operators)) facts.set(id, windowFacts(operator));
+  for (const [id, operator] of Object.entries(operators)) facts.set(id, operatorFacts(operator));
   for (const [id, kind] of Object.entries(sinks)) facts.set(id, sinkFacts(kind));
   return facts;
 }
@@ -133,15 +147,22 @@ function sinkFacts(fingerprint: string): Facts {
   ]);
 }
 
-function windowFacts({ stage, window, allowedLatenessMs, aggregates }: WindowFingerprint): Facts {
-  const facts = new Map([
-    [identity, `an aggregation in ${window.kind} windows`],
-    ["the stage", String(stage)],
+function operatorFacts(operator: OperatorFingerprint): Facts {
+  const isWindow = operator.kind === "window";
+  const columns = operator.aggregates.map(([column, name]) => `${column} = ${name}()`);
+  return new Map([
+    [identity, isWindow ? `an aggregation in ${operator.window.kind} windows` : "a running aggregation"],
+    ["the stage", String(operator.stage)],
+    ...(isWindow ? windowFacts(operator) : []),
+    ["the list of aggregates", columns.join(", ")],
+  ]);
+}
+
+function windowFacts({ window, allowedLatenessMs }: WindowFingerprint): [fact: string, value: string][] {
+  return [
     ["the size", formatDuration(window.sizeMs)],
     ["the offset", formatDuration(window.offsetMs ?? 0)],
     ["the allowed lateness", formatDuration(allowedLatenessMs)],
-    ["the list of aggregates", aggregates.map(([column, name]) => `${column} = ${name}()`).join(", ")],
-  ]);
-  if (window.kind === "sliding") facts.set("the interval", formatDuration(window.everyMs));
-  return facts;
+    ...(window.kind === "sliding" ? [["the interval", formatDuration(window.everyMs)] as [string, string]] : []),
+  ];
 }

@@ -16,6 +16,18 @@ export interface WindowOptions<K, T> extends OperatorOptions {
 
 type Flat<T> = { readonly [Name in keyof T]: T[Name] };
 
+/** What `.aggregate` takes where there are no windows. */
+export interface AggregateOptions extends OperatorOptions {
+  /**
+   * Milliseconds of event time after which a key is forgotten: a record that is so much later than the latest of its key begins anew. Without it keys are kept
+   * for ever. May be changed at any time.
+   */
+  readonly expireAfter?: number;
+}
+
+/** A row that a running aggregation makes per key: a column for each aggregate. */
+export type AggregateRow<K, R> = Flat<{ key: K } & R>;
+
 /** A row that an aggregation makes per key and window: times in epoch milliseconds, and a column for each aggregate. */
 export type WindowRow<K, R> = Flat<{ key: K; windowStart: number; windowEnd: number } & R>;
 
@@ -82,7 +94,7 @@ export class Stream<out T, out M = string | undefined> implements Definition {
   }
 }
 
-/** A stream grouped by a key; `.window` says which values belong together in time. */
+/** A stream grouped by a key: `.aggregate` keeps one result a key, `.window` says which values belong together in time. */
 export class KeyedStream<out K extends Key, out T> implements Definition {
   readonly [graphOf]: Graph;
   readonly #node: string;
@@ -97,6 +109,26 @@ export class KeyedStream<out K extends Key, out T> implements Definition {
     checkDuration("allowedLateness of .window()", options.allowedLateness ?? 0);
     if (options.late !== undefined) checkSink("late of .window()", options.late);
     return new WindowedStream(this[graphOf], this.#node, checkWindow(window), options);
+  }
+
+  /**
+   * Running aggregates over all values of a key, without windows: at the end of each epoch a row for each key that the epoch changed, which takes the place
+   * of the key's last one, as in a changelog. Its event time is the latest of its key so far. Nothing is ever late. Names become columns; `key`, `windowStart` and
+   * `windowEnd` are taken.
+   */
+  aggregate<R>(
+    aggregates: { readonly [Name in keyof R]: Aggregate<T, unknown, R[Name]> },
+    options: AggregateOptions = {},
+  ): Stream<AggregateRow<K, R>, undefined> {
+    checkAggregates(aggregates);
+    checkOptions(".aggregate()", options, ["id", "expireAfter"]);
+    const { expireAfter, ...named } = options;
+    if (expireAfter !== undefined) checkDuration("expireAfter of .aggregate()", expireAfter, 1);
+    const graph = this[graphOf];
+    const id = graph.name("aggregate", named);
+    const lifetime = expireAfter === undefined ? {} : { expireAfterMs: expireAfter };
+    graph.nodes.push({ id, kind: "aggregate", input: this.#node, ...lifetime, aggregates });
+    return new Stream(graph, id);
   }
 }
 

@@ -123,11 +123,26 @@ export interface WindowNode extends NodeBase {
   readonly late: string | undefined;
   readonly aggregates: Readonly<Record<string, Aggregate<never, unknown, unknown>>>;
 }
+/** A running aggregation: keyed, without windows. It reads in one stage and lives in the next, as a `WindowNode`. */
+export interface AggregateNode extends NodeBase {
+  readonly kind: "aggregate";
+  /** The keyBy node. */
+  readonly input: string;
+  /** Milliseconds of event time after which a key without records is forgotten; absent: never. */
+  readonly expireAfterMs?: number;
+  readonly aggregates: Readonly<Record<string, Aggregate<never, unknown, unknown>>>;
+}
 export interface SinkNode extends NodeBase {
   readonly kind: "sink";
   readonly input: string;
 }
-export type Node = SourceNode | MapNode | FilterNode | FlatMapNode | KeyByNode | WindowNode | SinkNode;
+/** A node that keeps state by key. */
+export type StatefulNode = WindowNode | AggregateNode;
+export type Node = SourceNode | MapNode | FilterNode | FlatMapNode | KeyByNode | StatefulNode | SinkNode;
+
+export function isStateful(node: Node): node is StatefulNode {
+  return node.kind === "window" || node.kind === "aggregate";
+}
 
 /**
  * A stage: what one task does between two shuffles. Stage 0 reads the source; each later one reads the shuffle that the

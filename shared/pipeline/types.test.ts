@@ -167,6 +167,22 @@ test("aggregates know the values that they fold", () => {
   });
 });
 
+test("running aggregates have a row a key, without times of windows", () => {
+  const byStatus = () => entries().keyBy((entry) => [entry.status, entry.bytes]);
+  const rows = byStatus().aggregate({ visits: count(), paths: collect((entry) => entry.path) }, { expireAfter: 1 });
+  type Row = { readonly key: readonly [string, number]; readonly visits: number; readonly paths: string[] };
+  same<ValueOf<typeof rows>, Row>();
+  same<KeyOf<typeof rows>, undefined>();
+  // @ts-expect-error there is no window
+  rows.map((row) => row.windowStart);
+  // @ts-expect-error an entry has no size
+  byStatus().aggregate({ bytes: sum((entry) => entry.size) });
+  assert.throws(() => {
+    // @ts-expect-error nothing is late
+    byStatus().aggregate({ visits: count() }, { allowedLateness: 5 });
+  });
+});
+
 test("a stream of some values is a stream of more general ones", () => {
   const general: Stream<{ readonly status: string }> = entries();
   const anything: Stream<unknown> = general;

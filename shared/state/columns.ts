@@ -1,6 +1,6 @@
 import { UserCodeError } from "../errors.ts";
 import type { Aggregate } from "../operators/aggregates.ts";
-import type { WindowNode } from "../pipeline/topology.ts";
+import type { AggregateNode, StatefulNode } from "../pipeline/topology.ts";
 import { type ByteReader, type ByteWriter, MalformedError } from "./bytes.ts";
 import { decodeData, encodeData } from "./codec.ts";
 
@@ -9,20 +9,50 @@ export type Column = Float64Array | unknown[];
 
 export type AnyAggregate = Aggregate<unknown, unknown, unknown>;
 
-/** A named aggregate of a window node; `operator` is the node's id. */
+/** A named aggregate of a stateful node; `operator` is the node's id. */
 export interface NamedAggregate {
   readonly operator: string;
   readonly name: string;
   readonly aggregate: AnyAggregate;
+  /** What it folds: values, or, in columns of the engine's own, their event times. */
+  readonly folds: "values" | "times";
 }
 
-/** The aggregates of a window node, in the order of their definition: the order of columns everywhere. */
-export function aggregatesOf(node: WindowNode): readonly NamedAggregate[] {
-  return Object.entries(node.aggregates).map(([name, aggregate]) => ({
+/**
+ * The aggregates of a stateful node, in the order of their definition: the order of columns everywhere. Where there are no windows, the latest event time of
+ * each key comes behind them.
+ */
+export function aggregatesOf(node: StatefulNode): readonly NamedAggregate[] {
+  const own = Object.entries(node.aggregates).map(([name, aggregate]) => ({
     operator: node.id,
     name,
     aggregate: aggregate as AnyAggregate,
+    folds: "values" as const,
   }));
+  return node.kind === "window" ? own : [...own, timeColumn(node, "latest time", Number.NEGATIVE_INFINITY, Math.max)];
+}
+
+/** Before the shuffle: the same, and the event time of the first value, in offset order, which says whether its key began anew with it. */
+export function partialAggregatesOf(node: AggregateNode): readonly NamedAggregate[] {
+  const first = (own: number, other: number) => (Number.isNaN(own) ? other : own);
+  return [...aggregatesOf(node), timeColumn(node, "first time", Number.NaN, first)];
+}
+
+function timeColumn(
+  { id }: AggregateNode,
+  name: string,
+  initial: number,
+  combine: (own: number, other: number) => number,
+): NamedAggregate {
+  const aggregate: Aggregate<number, number, number> = {
+    name,
+    numeric: true,
+    init: () => initial,
+    add: combine,
+    merge: combine,
+    result: (time) => time,
+  };
+  return { operator: id, name, aggregate: aggregate as AnyAggregate, folds: "times" };
 }
 
 export function newColumns(aggregates: readonly NamedAggregate[], capacity: number): Column[] {

@@ -9,6 +9,7 @@ const longestChain = 8;
 export function changedGroups(state: StageState): number[] {
   const changed = new Uint8Array(state.topology.keyGroups);
   for (const removed of state.removed) for (const group of removed.groups) changed[group] = 1;
+  for (const group of state.purged) changed[group] = 1;
   for (const { windows } of state.operators) {
     for (const window of windows.values()) mark(changed, window.keys.hashes, window.changed);
   }
@@ -16,8 +17,8 @@ export function changedGroups(state: StageState): number[] {
 }
 
 /**
- * What to write of each changed key group that has any state left, ascending. A group is written whole when it has no base yet, when its chain
- * is long, or when its deltas outweigh its base: then reading it costs at most about twice its size, and so does writing it, over time.
+ * What to write of each changed key group that has any state left, ascending. A group is written whole when it has no base yet, when keys of it are gone, when
+ * its chain is long, or when its deltas outweigh its base: then reading it costs at most about twice its size, and so does writing it, over time.
  */
 export function chooseKinds(state: StageState): Map<number, Kind> {
   const live = liveGroups(state);
@@ -25,7 +26,8 @@ export function chooseKinds(state: StageState): Map<number, Kind> {
   for (const group of changedGroups(state)) {
     if (live?.[group] === 0) continue;
     const { objects, baseBytes, deltaBytes } = state.chains[group - state.groups.from]!;
-    const whole = objects.length === 0 || objects.length >= longestChain || deltaBytes > baseBytes;
+    const whole =
+      objects.length === 0 || state.purged.has(group) || objects.length >= longestChain || deltaBytes > baseBytes;
     kinds.set(group, whole ? kind.base : kind.delta);
   }
   return kinds;
@@ -37,9 +39,9 @@ export function extend(chain: GroupChain, key: string, as: Kind, size: number): 
   return { objects: [...chain.objects, key], baseBytes: chain.baseBytes, deltaBytes: chain.deltaBytes + size };
 }
 
-/** 1 for key groups with any state; undefined if no window is gone, so that all changed ones have some. */
+/** 1 for key groups with any state; undefined if no window and no key is gone, so that all changed ones have some. */
 function liveGroups(state: StageState): Uint8Array | undefined {
-  if (state.removed.length === 0) return undefined;
+  if (state.removed.length === 0 && state.purged.size === 0) return undefined;
   const live = new Uint8Array(state.topology.keyGroups);
   for (const { windows } of state.operators) {
     for (const { keys } of windows.values()) mark(live, keys.hashes.subarray(0, keys.count));

@@ -2,7 +2,7 @@ import { LossError } from "../errors.ts";
 import { type ByteReader, type ByteWriter, MalformedError } from "./bytes.ts";
 import { NotDataError } from "./codec.ts";
 import { type Column, type NamedAggregate, noData } from "./columns.ts";
-import { decodeEntries, type Entries, encodeEntries } from "./entries.ts";
+import { decodeEntries, type Entries, encodeEntries, pick } from "./entries.ts";
 import { keyGroupOf } from "./key-codec.ts";
 import { byGroup, byGroupAndKey, type KeyOrder } from "./key-order.ts";
 import { type OperatorState, type StageState, windowsInOrder } from "./stage-state.ts";
@@ -156,21 +156,6 @@ export function copyGroups(from: StageState, to: StageState, groups: readonly nu
       if (numbers.length > 0) to.window(to.operators[index]!, start).restore(pick(window, numbers));
     }
   }
-}
-
-function pick({ keys, columns }: Entries, numbers: readonly number[]): Entries {
-  const ends = new Int32Array(numbers.length + 1);
-  for (const [index, number] of numbers.entries()) {
-    ends[index + 1] = ends[index]! + keys.ends[number + 1]! - keys.ends[number]!;
-  }
-  const bytes = Buffer.allocUnsafeSlow(ends[numbers.length]!);
-  for (const [index, number] of numbers.entries()) {
-    bytes.set(keys.bytes.subarray(keys.ends[number], keys.ends[number + 1]), ends[index]);
-  }
-  return {
-    keys: { count: numbers.length, bytes, ends, hashes: Int32Array.from(numbers, (number) => keys.hashes[number]!) },
-    columns: columns.map((column) => numbers.map((number) => column[number])),
-  };
 }
 
 const wayOut =

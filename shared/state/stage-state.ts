@@ -1,4 +1,4 @@
-import type { Topology, WindowNode } from "../pipeline/topology.ts";
+import { isStateful, type StatefulNode, type Topology } from "../pipeline/topology.ts";
 import { aggregatesOf, type NamedAggregate } from "./columns.ts";
 import { keyGroupOf } from "./key-codec.ts";
 import { WindowState } from "./window-state.ts";
@@ -22,13 +22,16 @@ export interface RemovedWindow {
   readonly groups: ReadonlySet<number>;
 }
 
-/** Windows of one stateful operator. */
+/** Windows of one stateful operator. Without windows there is one, which starts at `always` and never ends. */
 export interface OperatorState {
-  readonly node: WindowNode;
+  readonly node: StatefulNode;
   readonly aggregates: readonly NamedAggregate[];
   /** By start, epoch milliseconds. */
   readonly windows: Map<number, WindowState>;
 }
+
+/** The "start" of the state of operators without windows. */
+export const always = 0;
 
 /**
  * The state of the key groups `[from, to)` of one stage. In memory a window is one table over all of them; snapshots are cut by key group.
@@ -43,6 +46,8 @@ export class StageState {
   /** Of key group `groups.from + i`. */
   readonly chains: GroupChain[];
   removed: RemovedWindow[] = [];
+  /** Key groups from which keys are gone: written whole next. */
+  purged = new Set<number>();
 
   constructor(scope: string, topology: Topology, stage: number, groups: GroupRange) {
     this.scope = scope;
@@ -51,7 +56,7 @@ export class StageState {
     this.groups = groups;
     this.chains = Array.from({ length: groups.to - groups.from }, () => emptyChain);
     const ids = topology.stages.find(({ index }) => index === stage)?.operators ?? [];
-    const nodes = topology.nodes.filter((node) => node.kind === "window" && ids.includes(node.id)) as WindowNode[];
+    const nodes = topology.nodes.filter(isStateful).filter(({ id }) => ids.includes(id));
     this.operators = nodes.map((node) => ({ node, aggregates: aggregatesOf(node), windows: new Map() }));
   }
 
@@ -83,6 +88,12 @@ export class StageState {
     if (groups.size > 0) this.removed.push({ operator: node.id, start, groups });
   }
 
+  /** Forgets keys: of the operator's window only `kept` is left. @param purged 1 for key groups that those which are gone belonged to */
+  purge({ windows }: OperatorState, start: number, kept: WindowState, purged: Uint8Array): void {
+    windows.set(start, kept);
+    for (const [group, isPurged] of purged.entries()) if (isPurged === 1) this.purged.add(group);
+  }
+
   /** Of all that its chains hold, before compression. */
   savedBytes(): number {
     return this.chains.reduce((sum, { baseBytes, deltaBytes }) => sum + baseBytes + deltaBytes, 0);
@@ -91,6 +102,7 @@ export class StageState {
   /** All is in a snapshot now. */
   markSaved(): void {
     this.removed = [];
+    this.purged = new Set();
     for (const { windows } of this.operators) for (const window of windows.values()) window.markSaved();
   }
 }

@@ -1,5 +1,5 @@
 import { type Column, growColumns, type NamedAggregate, newColumns } from "./columns.ts";
-import type { Entries } from "./entries.ts";
+import { type Entries, pick } from "./entries.ts";
 import { type KeyColumn, KeyTable } from "./key-table.ts";
 
 /** The merged accumulators of one window of one operator, for the keys of one task. Knows what changed since the last snapshot. */
@@ -27,18 +27,29 @@ export class WindowState implements Entries {
 
   /** The numbers of these keys, all of them changed from now on. Those from `keys.count`, as it was before the call, are new and have no accumulators yet. */
   touch(keys: KeyColumn): Int32Array {
-    const numbers = this.#locate(keys);
-    for (const number of numbers) {
-      if (this.#isChanged[number] === 1) continue;
-      this.#isChanged[number] = 1;
-      this.changed.push(number);
-    }
+    const numbers = this.locate(keys);
+    for (const number of numbers) this.mark(number);
     return numbers;
+  }
+
+  /** The key with this number is changed from now on. */
+  mark(number: number): void {
+    if (this.#isChanged[number] === 1) return;
+    this.#isChanged[number] = 1;
+    this.changed.push(number);
+  }
+
+  /** The keys with these numbers, as a table of their own. It knows which of them changed, but not which are new: for state whose keys go one by one. */
+  only(numbers: readonly number[], aggregates: readonly NamedAggregate[]): WindowState {
+    const kept = new WindowState(aggregates);
+    kept.restore(pick(this, numbers));
+    for (const [number, old] of numbers.entries()) if (this.isChanged(old)) kept.mark(number);
+    return kept;
   }
 
   /** Sets entries as they are in a snapshot. */
   restore({ keys, columns }: Entries): void {
-    const numbers = this.#locate(keys);
+    const numbers = this.locate(keys);
     for (const [at, column] of columns.entries()) {
       const own = this.columns[at]!;
       for (let index = 0; index < numbers.length; index++) own[numbers[index]!] = column[index];
@@ -53,7 +64,8 @@ export class WindowState implements Entries {
     this.#saved = this.keys.count;
   }
 
-  #locate({ count, bytes, ends, hashes }: KeyColumn): Int32Array {
+  /** The numbers of these keys, as `touch` gives them; whoever changes one marks it. */
+  locate({ count, bytes, ends, hashes }: KeyColumn): Int32Array {
     const numbers = new Int32Array(count);
     for (let index = 0; index < count; index++) {
       numbers[index] = this.keys.locate(hashes[index]!, bytes, ends[index]!, ends[index + 1]!);

@@ -38,6 +38,7 @@ export class Observations {
       case "flatMap":
         return { ...node, apply: watch(sameLength(node.apply, (...given) => [...node.apply(...given)])) };
       case "window":
+      case "aggregate":
         return {
           ...node,
           aggregates: Object.fromEntries(

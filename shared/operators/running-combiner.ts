@@ -1,0 +1,47 @@
+import type { AggregateNode } from "../pipeline/topology.ts";
+import { type NamedAggregate, partialAggregatesOf } from "../state/columns.ts";
+import { always } from "../state/stage-state.ts";
+import type { KeyedValues } from "./chain.ts";
+import type { StageEnvironment } from "./environment.ts";
+import type { Failures } from "./failures.ts";
+import type { WindowPartial } from "./partials.ts";
+import { WindowTable } from "./window-table.ts";
+
+/** The half of a running aggregation before the shuffle: folds values, and their event times, into accumulators per key. Nothing is ever late. */
+export class RunningCombiner {
+  readonly #node: AggregateNode;
+  readonly #aggregates: readonly NamedAggregate[];
+  readonly #running: StageEnvironment["running"];
+  readonly #survivesFailures: boolean;
+  readonly #failures: Failures;
+  #table: WindowTable | undefined;
+
+  constructor(node: AggregateNode, environment: StageEnvironment, failures: Failures) {
+    this.#node = node;
+    this.#aggregates = partialAggregatesOf(node);
+    this.#running = environment.running?.bind(environment);
+    this.#survivesFailures = environment.topology.onError.action !== "fail";
+    this.#failures = failures;
+  }
+
+  /** @param times event time of each row of the origin */
+  add({ origin, keys, values, rows }: KeyedValues, times: Float64Array): void {
+    const count = keys.length;
+    if (count === 0) return;
+    this.#running?.(this.#node.id, origin.partition, origin.offset(rows[0]!));
+    this.#table ??= new WindowTable(this.#aggregates, this.#node.expireAfterMs);
+    const own = new Float64Array(count);
+    for (let index = 0; index < count; index++) own[index] = times[rows[index]!]!;
+    const fail = (index: number, error: unknown) =>
+      this.#failures.record(this.#node.id, origin, rows[index]!, error, { key: keys[index] });
+    if (this.#survivesFailures) this.#table.addEach(keys, values, 0, count, fail, own);
+    else this.#table.addAll(keys, values, 0, count, fail, own);
+  }
+
+  /** What the sub-range came to; the next one begins. */
+  finish(): WindowPartial[] {
+    const table = this.#table;
+    this.#table = undefined;
+    return table === undefined ? [] : [{ operator: this.#node.id, start: always, entries: table.finish() }];
+  }
+}
