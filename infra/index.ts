@@ -1,4 +1,8 @@
-/** The public API of `epochflow/infra`. */
+/**
+ * The construct that deploys a pipeline with the AWS CDK.
+ *
+ * @module epochflow/infra
+ */
 export type { PolicySettings } from "../functions/settings.ts";
 export type { PipelineAlarms } from "./alarms.ts";
 export type { PipelineFunctions } from "./functions.ts";

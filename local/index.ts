@@ -1,4 +1,8 @@
-/** Running pipelines on this machine, and reading what they wrote: `epochflow/local`. */
+/**
+ * Runs pipelines on this machine, from a program, and reads what they have written to files.
+ *
+ * @module epochflow/local
+ */
 export { readRows } from "../shared/adapters/filesystem/reader.ts";
 export type { Message, Progress, RunOptions, RunResult } from "./options.ts";
 export { run } from "./run.ts";

@@ -1,4 +1,8 @@
-/** The public API, all of it. */
+/**
+ * The public API, all of it: what a pipeline is written with. Functions that need a service are in `epochflow/local` and `epochflow/infra`.
+ *
+ * @module epochflow
+ */
 export type { ErrorDescription, ErrorKind, ErrorPlace } from "./errors.ts";
 export { EpochflowError, InfrastructureError, LossError, UsageError, UserCodeError } from "./errors.ts";
 export type { Json } from "./json.ts";

@@ -50,15 +50,18 @@ export const sample = ["1000\\ta b", "2000\\tb", "12000\\ta"];
 
 /** Paths in the package. */
 let packed: string[];
+/** The package itself. */
+let tarball: string;
 
 before(async () => {
   const { stdout } = await run(root, "npm", "pack", "--json", "--pack-destination", folder);
   // \`prepack\` may print before it.
   const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf("[\n")));
   packed = files.map((file: { path: string }) => file.path);
+  tarball = join(folder, filename);
   mkdirSync(app);
   await run(app, "npm", "init", "-y");
-  await run(app, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund", join(folder, filename));
+  await run(app, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund", tarball);
   writeFileSync(join(app, "pipeline.ts"), pipeline);
   writeFileSync(
     join(app, "words.ts"),
@@ -75,6 +78,12 @@ test("holds the compiled engine and what belongs to it, and nothing else", () =>
   );
   for (const path of ["LICENSE", "README.md", "dist/statemachines/checkpoint.asl.json", "dist/shared/index.d.ts"])
     assert.ok(packed.includes(path), path);
+});
+
+test("exports what bundlers, Node and TypeScript resolve", async () => {
+  const bin = join(root, "node_modules/.bin");
+  await run(folder, join(bin, "publint"), "run", tarball, "--strict");
+  await run(folder, join(bin, "attw"), tarball, "--profile", "esm-only");
 });
 
 test("runs a TypeScript pipeline from outside node_modules, in worker threads too", async () => {

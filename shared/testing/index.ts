@@ -1,3 +1,8 @@
+/**
+ * For tests of pipelines, and of sinks, sources, ledgers and object stores of your own.
+ *
+ * @module epochflow/testing
+ */
 export type { LedgerUnderTest, MakeLedger } from "./ledger/harness.ts";
 export { ledgerConformance } from "./ledger-conformance.ts";
 export {
