@@ -30,6 +30,20 @@ export function parseWholeNumber(option: string, text: string, least = 1): numbe
 }
 
 /**
+ * An address as `9464`, `0.0.0.0:9464` or `[::1]:9464`; without a host it is this machine's own, 127.0.0.1.
+ *
+ * @throws UsageError `invalid-address`, naming the option
+ */
+export function parseAddress(option: string, text: string): { readonly host: string; readonly port: number } {
+  const [, bracketed, plain, digits] = /^(?:(?:\[([\da-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(text) ?? [];
+  const port = digits === undefined ? Number.NaN : Number(digits);
+  if (port <= 65_535) return { host: bracketed ?? plain ?? "127.0.0.1", port };
+  throw new UsageError("invalid-address", `${option} takes a port, or an address and a port, not "${text}"`, {
+    wayOut: `For example: ${option} 9464, or ${option} 0.0.0.0:9464 for other machines, too.`,
+  });
+}
+
+/**
  * Adds `NAME=VALUE` to the parameters so far; the last value of a name counts, as an alias may come first.
  *
  * @throws UsageError `invalid-parameter` without a name or without `=`.

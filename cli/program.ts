@@ -1,6 +1,7 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { engineVersion } from "../local/engine-version.ts";
 import { logLevels } from "../local/watch/log.ts";
+import { parseAddress } from "./arguments.ts";
 import {
   type Add,
   choiceOption,
@@ -73,6 +74,12 @@ const addRun: Add = (program, exit) => {
     .option("--hold", "leave windows open at the end of the input")
     .option("--wait", "wait while another process works on the same state")
     .option("--json", "print the result as JSON on standard output")
+    .addOption(
+      new Option(
+        "--metrics <[host:]port>",
+        "serve metrics for Prometheus while it runs, at /metrics (host: 127.0.0.1)",
+      ).argParser((text) => parseAddress("--metrics", text)),
+    )
     .addOption(
       choiceOption("--log", "what happens, on standard error: a line each instead of the bar", ["off", "text", "json"]),
     )

@@ -1,7 +1,7 @@
 import { displayPath } from "../local/paths.ts";
+import { readSnapshot, type Snapshot } from "../local/watch/snapshot.ts";
 import type { Checkpoint, DecidedEpoch, EpochRow } from "../shared/epoch/epoch.ts";
-import type { Fingerprint } from "../shared/pipeline/fingerprint.ts";
-import type { Head, Wake } from "../shared/ports/ledger.ts";
+import type { Head } from "../shared/ports/ledger.ts";
 import {
   formatBytes,
   formatCount,
@@ -16,43 +16,22 @@ import type { OpenPipeline } from "./open-pipeline.ts";
 import { formatError } from "./report.ts";
 
 /** What `status` shows, and what `status --json` prints, with the pipeline's places by their names. */
-export interface Status extends Head {
-  readonly wake: Wake;
+export interface Status extends Head, Omit<Snapshot, "head"> {
   /** Whether a process or an execution works on it now. */
   readonly atWork: boolean;
-  /** The last decided epoch, and the oldest that is decided and not committed. */
-  readonly last: DecidedEpoch | null;
-  readonly uncommitted: DecidedEpoch | null;
-  /** The epoch after them, planned or fenced. */
-  readonly next: EpochRow | null;
-  /** What an offset of the source counts. */
-  readonly offsets: "bytes" | "records";
   /** Bytes of the snapshots that the last checkpoint names; null if one is missing. */
   readonly checkpointBytes: number | null;
 }
 
 export async function readStatus(pipeline: OpenPipeline): Promise<Status> {
-  const { ledger, head } = pipeline;
-  const rows = await ledger.epochs({ from: Math.max(1, head.decided), to: head.decided + 1 });
-  const decided = (row: EpochRow | undefined): DecidedEpoch | null => (row?.status === "decided" ? row : null);
-  const last = decided(rows.find((row) => row.epoch === head.decided));
+  const { head, ...snapshot } = (await readSnapshot(pipeline.ledger, pipeline.head))!;
   return {
     ...head,
     ...pipeline.places,
-    wake: await ledger.wake(),
+    ...snapshot,
     atWork: await pipeline.atWork(),
-    last,
-    uncommitted: head.committed < head.decided ? decided(await ledger.epoch(head.committed + 1)) : null,
-    next: rows.find((row) => row.epoch === head.decided + 1) ?? null,
-    offsets: offsetsOf(head),
-    checkpointBytes: last === null ? 0 : await bytesOf(last.decision.checkpoint, pipeline),
+    checkpointBytes: snapshot.last === null ? 0 : await bytesOf(snapshot.last.decision.checkpoint, pipeline),
   };
-}
-
-/** What an offset of the source counts. */
-export function offsetsOf({ fingerprint }: Head): "bytes" | "records" {
-  const { sources } = JSON.parse(fingerprint) as Fingerprint;
-  return Object.values(sources).includes("files") ? "bytes" : "records";
 }
 
 async function bytesOf(checkpoint: Checkpoint, { sizeOf }: OpenPipeline): Promise<number | null> {

@@ -26,6 +26,17 @@ const logger: Kind = {
   includes: (value) =>
     typeof value === "object" && value !== null && logLevels.every((level) => isFunction(Reflect.get(value, level))),
 };
+const isPort = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= 65_535;
+const metricsPlace: Kind = {
+  what: "{ port, host? }, a port from 0 to 65535, or { registry } of prom-client",
+  includes: (value) => {
+    if (typeof value !== "object" || value === null) return false;
+    const { port, host, registry, ...others } = value as Record<string, unknown>;
+    if (Object.keys(others).length > 0) return false;
+    if (registry !== undefined) return port === undefined && host === undefined && typeof registry === "object";
+    return isPort(port) && (host === undefined || typeof host === "string");
+  },
+};
 const abortSignal: Kind = { what: "an AbortSignal", includes: (value) => value instanceof AbortSignal };
 
 const kinds: { readonly [Name in keyof RunOptions]-?: Kind } = {
@@ -45,6 +56,7 @@ const kinds: { readonly [Name in keyof RunOptions]-?: Kind } = {
   onProgress: listener,
   onMessage: listener,
   log: logger,
+  metrics: metricsPlace,
   signal: abortSignal,
 };
 

@@ -19,6 +19,10 @@ export const connectLocally = (topology: Topology, state: string): Promise<Conne
 
 export const openLedger = (state: string): Ledger => new SqliteLedger(statePaths(state).ledger);
 
+/** To look at, also while a run works on it. The ledger must be there. */
+export const openLedgerToRead = (state: string): Ledger =>
+  new SqliteLedger(statePaths(state).ledger, { readOnly: true });
+
 /** What a process that was killed has left half written. For the owner of the lease, before it writes anything. */
 export async function removePartialObjects(state: string): Promise<void> {
   await new FileSystemObjectStore(statePaths(state).objects).sweep();

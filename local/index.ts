@@ -7,3 +7,4 @@ export { readRows } from "../shared/adapters/filesystem/reader.ts";
 export type { Message, Progress, RunOptions, RunResult } from "./options.ts";
 export { run } from "./run.ts";
 export type { Log, LogFields, LogLevel } from "./watch/log.ts";
+export type { MetricsOptions } from "./watch/metrics/metrics-server.ts";

@@ -1,5 +1,6 @@
 import type { ErrorDescription } from "../shared/errors.ts";
 import type { Log } from "./watch/log.ts";
+import type { MetricsOptions } from "./watch/metrics/metrics-server.ts";
 
 /** How `run` runs a pipeline on this machine. All have defaults. */
 export interface RunOptions {
@@ -41,6 +42,8 @@ export interface RunOptions {
   readonly onMessage?: (message: Message) => void;
   /** Is told what happens, event by event: pino, one of its child loggers, or anything of that shape (docs/watching.md). */
   readonly log?: Log;
+  /** Measures the run for Prometheus: serves `/metrics` while it goes on, or fills a registry (docs/watching.md). */
+  readonly metrics?: MetricsOptions;
   /** Aborting it ends the run after the running epoch (committed); everything is kept. */
   readonly signal?: AbortSignal;
 }

@@ -17,7 +17,7 @@ import { noProgress, type RunOptions, type RunResult } from "./options.ts";
 import { rememberParameters } from "./remembered-parameters.ts";
 import { type Internals, type Loaded, runSession } from "./session.ts";
 import type { Watcher } from "./watch/events.ts";
-import { watcherOf } from "./watch/watching.ts";
+import { startWatching } from "./watch/watching.ts";
 
 export type { Message, Progress, RunOptions, RunResult } from "./options.ts";
 
@@ -46,10 +46,14 @@ export async function runWith(
   await makeFolder(state).catch((error) => {
     throw fileSystemError(error, "make the state", state);
   });
-  const watch = watcherOf(options, topology);
-  const result = await runAlone({ ...loaded, topology, state, watch }, loaded.topology, options, internals);
-  watch?.({ type: "run-ended", result });
-  return result;
+  const { watch, stop } = await startWatching(options, topology, state);
+  try {
+    const result = await runAlone({ ...loaded, topology, state, watch }, loaded.topology, options, internals);
+    watch?.({ type: "run-ended", result });
+    return result;
+  } finally {
+    await stop();
+  }
 }
 
 async function runAlone(

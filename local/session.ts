@@ -146,7 +146,7 @@ class Session {
     this.tracker = new Tracker(
       composed,
       options.onProgress,
-      watch && ((partitions) => watch({ type: "source-seen", partitions })),
+      watch && ((partitions) => watch({ type: "source-seen", partitions, offsets: composed.source.offsets })),
     );
     const watched = {
       ...composed,

@@ -23,6 +23,7 @@ export interface RunCommandOptions {
   readonly hold?: true;
   readonly wait?: true;
   readonly json?: true;
+  readonly metrics?: { readonly host: string; readonly port: number };
   readonly log: "off" | "text" | "json";
   readonly logLevel: LogLevel;
 }

@@ -3,13 +3,20 @@ import type { OperateOutcome } from "../../shared/epoch/operate.ts";
 import type { TaskName } from "../../shared/epoch/plan.ts";
 import type { ErrorDescription } from "../../shared/errors.ts";
 import type { EpochId, Head } from "../../shared/ports/ledger.ts";
-import type { PartitionStatus } from "../../shared/ports/source.ts";
+import type { PartitionStatus, Source } from "../../shared/ports/source.ts";
 import type { RunResult } from "../options.ts";
 
 /** What happens in a run, for those who watch it: its log, its metrics and its page. Rows are as the ledger has them. */
 export type RunEvent =
+  /** It can be watched there: its metrics, or its page. */
+  | { readonly type: "serving"; readonly what: string; readonly url: string }
   | { readonly type: "run-started"; readonly head: Head; readonly follow: boolean; readonly parallelism: number }
-  | { readonly type: "source-seen"; readonly partitions: readonly PartitionStatus[] }
+  | {
+      readonly type: "source-seen";
+      readonly partitions: readonly PartitionStatus[];
+      /** What an offset of it counts. */
+      readonly offsets: Source["offsets"];
+    }
   | { readonly type: "epoch-planned"; readonly row: EpochRow }
   | {
       readonly type: "task-ended";

@@ -35,6 +35,8 @@ export function lineOf(event: RunEvent): Line | undefined {
   switch (event.type) {
     case "source-seen":
       return undefined;
+    case "serving":
+      return { level: "info", message: `${event.what}: ${event.url}`, fields: { what: event.what, url: event.url } };
     case "run-started": {
       const { uid, decided, committed } = event.head;
       const { follow, parallelism } = event;

@@ -18,6 +18,8 @@ export interface Started {
   readonly finished: Promise<Finished>;
   /** Resolves when it has said this on standard error; rejects if it ends without. */
   said(what: RegExp): Promise<void>;
+  /** What it has said there so far. */
+  stderr(): string;
 }
 
 interface Surroundings {
@@ -52,5 +54,5 @@ export function startNode(args: readonly string[], { env, ...rest }: Surrounding
       await Promise.race([once(child.stderr, "data"), once(child.stderr, "end")]);
     }
   };
-  return { child, finished, said };
+  return { child, finished, said, stderr: () => stderr };
 }

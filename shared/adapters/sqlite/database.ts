@@ -8,16 +8,17 @@ const format = 1;
 const busyTimeoutMs = 10_000;
 
 /**
- * Opens a ledger's file, and makes it if it is not there.
+ * Opens a ledger's file, and makes it if it is not there and not only to be read.
  *
  * Write-ahead log with `synchronous=FULL`: a commit is one fsync of the log, and a process that dies at any moment, or a power failure, leaves
  * whole transactions only. Readers (`status`) and the writer do not wait for each other. `fullfsync` is for macOS, whose fsync does not reach the disk.
  */
-export function openDatabase(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: busyTimeoutMs });
+export function openDatabase(file: string, { readOnly = false } = {}): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: busyTimeoutMs, readOnly });
   try {
     database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON");
     if (!inTransaction(database, "BEGIN", () => isLedger(database, file))) {
+      if (readOnly) throw new UsageError("ledger-empty", `${file} is no ledger yet`, { place: { file } });
       useWriteAheadLog(database);
       inTransaction(database, "BEGIN IMMEDIATE", () => isLedger(database, file) || create(database));
     }

@@ -12,12 +12,13 @@ import { damaged, sqliteError } from "./errors.ts";
  * `ledger-foreign`, UsageError `ledger-format`, InfrastructureError `disk-full`, `not-permitted`, `ledger-busy` and `ledger-file`.
  */
 export class SqliteLedger extends ItemLedger {
-  constructor(file: string) {
-    super(sqliteItems(file));
+  /** @param options `readOnly`: the file must be there, and every verb that writes fails */
+  constructor(file: string, options: { readonly readOnly?: boolean } = {}) {
+    super(sqliteItems(file, options));
   }
 }
 
-function sqliteItems(file: string): ItemStore {
+function sqliteItems(file: string, options: { readonly readOnly?: boolean }): ItemStore {
   const named = <T>(work: () => T): T => {
     try {
       return work();
@@ -25,7 +26,7 @@ function sqliteItems(file: string): ItemStore {
       throw sqliteError(error, file);
     }
   };
-  const database = named(() => openDatabase(file));
+  const database = named(() => openDatabase(file, options));
   const items = new SqliteItems(database, file);
   return {
     read: (work) => named(() => items.transaction("BEGIN", () => work(items))),
