@@ -50,6 +50,8 @@ export interface PartitionStatus {
   readonly end: number;
   /** Written up to here: more will become readable without a new event (an open Kafka transaction). At least `end`. */
   readonly high: number;
+  /** It was read to its end long ago, and is not there any more: once its event times do not matter to the watermark, the ledger may forget it. */
+  readonly isOver?: true;
 }
 
 /** `[from, to)` of one partition. */

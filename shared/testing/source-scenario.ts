@@ -9,6 +9,8 @@ export interface SourceUnderTest {
   append(partition: string, values: readonly string[]): Promise<void>;
   /** False: a partition is written once, so `append` is called once for each. */
   readonly grows?: false;
+  /** False: a range is read in one piece, so `split` gives none. */
+  readonly splits?: false;
   close(): Promise<void>;
 }
 

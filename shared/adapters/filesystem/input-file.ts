@@ -31,12 +31,15 @@ export class InputFile {
    * is mounted again.
    */
   readonly inode: string;
+  /** Changes with its bytes, and with its name; epoch milliseconds. */
+  readonly changedAt: number;
   readonly #handle: FileHandle;
 
   private constructor(path: string, handle: FileHandle, stats: BigIntStats) {
     this.path = path;
     this.size = Number(stats.size);
     this.inode = inodeOf(stats);
+    this.changedAt = Number(stats.ctimeMs);
     this.#handle = handle;
   }
 
@@ -70,10 +73,11 @@ export class InputFile {
     if (read < length) throw shrank(this.path, position + read, position + length);
   }
 
-  /** The first bytes of the file, at most so many. */
-  async head(bytes: number): Promise<Buffer> {
-    const buffer = Buffer.alloc(Math.min(bytes, this.size));
-    return buffer.subarray(0, await this.read(buffer, buffer.length, 0));
+  /** So many bytes before a position, or all that there are. */
+  async bytesBefore(position: number, bytes: number): Promise<Buffer> {
+    const buffer = Buffer.alloc(Math.min(bytes, position));
+    await this.readAll(buffer, buffer.length, position - buffer.length);
+    return buffer;
   }
 
   async close(): Promise<void> {

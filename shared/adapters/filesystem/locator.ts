@@ -1,35 +1,45 @@
-import { InfrastructureError, type LossError } from "../../errors.ts";
+import { LossError } from "../../errors.ts";
 import type { SourceRange } from "../../ports/source.ts";
 import { replaced, shrank, vanished } from "../lines/input-errors.ts";
-import {
-  assign,
-  type FileIdentity,
-  type FoundFile,
-  fingerprintBytes,
-  hasFingerprint,
-  type WantedFile,
-  wantedFile,
-} from "./identity.ts";
-import { InputFile, type ReadableFileSystem } from "./input-file.ts";
-import type { InputFolder } from "./input-folder.ts";
+import { assign, isRotatedName } from "./assign.ts";
+import type { Contents, OpenInput } from "./contents.ts";
+import { beginsAs, type FoundFile, isPackedAs } from "./found-file.ts";
+import { type FileIdentity, type WantedFile, wantedFile } from "./identity.ts";
+import type { InputFolder, Place } from "./input-folder.ts";
+import type { Looks } from "./looks.ts";
+
+/** What there is of the input. */
+export interface Survey {
+  readonly located: ReadonlyMap<WantedFile, FoundFile>;
+  /** Files of the input, in the order of their names. */
+  readonly found: readonly FoundFile[];
+}
 
 /** Finds and opens the files of partitions, wherever a rotation, a restore or a copy has put them. */
 export class Locator {
-  readonly #system: ReadableFileSystem;
   readonly #folder: InputFolder;
+  readonly #looks: Looks;
+  readonly #contents: Contents;
 
-  constructor(system: ReadableFileSystem, folder: InputFolder) {
-    this.#system = system;
+  constructor(folder: InputFolder, looks: Looks, contents: Contents) {
     this.#folder = folder;
+    this.#looks = looks;
+    this.#contents = contents;
   }
 
-  /** The files of partitions, among those found in the input's folder, or else beside the input. */
-  async find(wanted: readonly WantedFile[], found: readonly FoundFile[]): Promise<Map<WantedFile, FoundFile>> {
-    const located = assign(wanted, found);
+  /** The files of partitions, among those of the input, or else beside it. */
+  async survey(wanted: readonly WantedFile[]): Promise<Survey> {
+    const { input, beside } = await this.#folder.places();
+    const inodes = new Set(input.map(({ inode }) => inode));
+    const found = await this.#looks.measured(await this.#looks.at(input), wanted, inodes);
+    const located = await assign(wanted, found, { inodes, tailAt: this.#contents.tailAt });
     const missing = wanted.filter((one) => !located.has(one));
-    if (missing.length === 0) return located;
-    const renamed = await this.#folder.renamed(new Set(missing.map(({ identity }) => identity.inode)));
-    return new Map([...located, ...assign(missing, renamed)]);
+    if (missing.length === 0) return { located, found };
+    const others = await beside();
+    for (const { inode } of others) inodes.add(inode);
+    const besides = await this.#besides(missing, others, inodes);
+    const more = await assign(missing, besides, { inodes, tailAt: this.#contents.tailAt });
+    return { located: new Map([...located, ...more]), found };
   }
 
   /**
@@ -37,26 +47,25 @@ export class Locator {
    *
    * @throws LossError if there is none (I8)
    */
-  async open(range: SourceRange): Promise<InputFile> {
+  async open(range: SourceRange): Promise<OpenInput> {
     const wanted = wantedFile({ ...range, position: range.to });
     const { identity } = wanted;
-    const path = await this.#folder.pathOf(identity);
-    const file = await this.#openSame(wanted, { path, inode: identity.inode });
-    if (file !== undefined) return file;
-    const found = await this.#folder.list();
-    const moved = (await this.find([wanted], found)).get(wanted);
-    const movedFile = moved && (await this.#openSame(wanted, moved));
-    if (movedFile !== undefined) return movedFile;
+    const there = await this.#lookAt(identity);
+    if (there !== undefined && isUnmoved(there, wanted)) return await this.#contents.open(there);
+    const { located, found } = await this.survey([wanted]);
+    const moved = located.get(wanted);
+    if (moved !== undefined) return await this.#contents.open(moved);
     throw await this.loss(wanted, { read: range.from, needed: range.to }, found);
   }
 
-  async openFound({ path, inode }: FoundFile): Promise<InputFile> {
-    const file = await InputFile.open(this.#system, path);
-    if (file?.inode === inode) return file;
-    await file?.close();
-    throw new InfrastructureError("input-moving", `${path} was moved while it was looked at`, {
-      place: { file: path },
-    });
+  /** Undefined, too, if it is truncated at this moment. */
+  async #lookAt(identity: FileIdentity): Promise<FoundFile | undefined> {
+    try {
+      return await this.#contents.look(identity.file, await this.#folder.pathOf(identity));
+    } catch (error) {
+      if (error instanceof LossError) return undefined;
+      throw error;
+    }
   }
 
   /** What happened to a file of which `read` bytes are read, and `needed` were there. */
@@ -65,30 +74,30 @@ export class Locator {
     { read, needed }: { read: number; needed: number },
     found: readonly FoundFile[],
   ): Promise<LossError> {
-    const there =
-      found.find((one) => isShortened(wanted, one)) ?? found.find((one) => one.file === wanted.identity.file);
+    const { identity } = wanted;
+    const there = found.find((one) => isShortened(one, wanted)) ?? found.find(({ file }) => file === identity.file);
     const length = Math.max(read, needed);
-    if (there === undefined) return vanished(await this.#folder.pathOf(wanted.identity), read);
+    if (there === undefined) return vanished(await this.#folder.pathOf(identity), read);
     return there.size < length ? shrank(there.path, there.size, length) : replaced(there.path, read);
   }
 
-  async #openSame(wanted: WantedFile, at: { path: string; inode: string }): Promise<InputFile | undefined> {
-    const file = await InputFile.open(this.#system, at.path);
-    let same = false;
-    try {
-      same = file?.inode === at.inode && file.size >= wanted.position && (await begins(file, wanted.identity));
-    } finally {
-      if (!same) await file?.close();
-    }
-    return same ? file : undefined;
+  /** A rotation keeps the inode, or makes a copy whose name goes on from the old one's. */
+  async #besides(missing: readonly WantedFile[], places: readonly Place[], inodes: ReadonlySet<string>) {
+    const wanted = new Set(missing.map(({ identity }) => identity.inode));
+    const may = ({ file, inode }: Place) =>
+      wanted.has(inode) || missing.some(({ identity }) => isRotatedName(file, identity.file));
+    const found = await this.#looks.at(places.filter(may));
+    return (await this.#looks.measured(found, missing, inodes)).filter((one) => !one.unmeasured);
   }
 }
 
-async function begins(file: InputFile, identity: FileIdentity): Promise<boolean> {
-  return hasFingerprint(await file.head(fingerprintBytes), identity);
+/** In its place, with what is needed of it. */
+function isUnmoved(found: FoundFile, { identity, position }: WantedFile): boolean {
+  if (found.inode !== identity.inode || !beginsAs(found, identity)) return false;
+  return identity.packed ? isPackedAs(found, identity) : found.packed === undefined && found.size >= position;
 }
 
 /** The same file by its fingerprint, but shorter than what was read of it. */
-export function isShortened({ identity, position }: WantedFile, { size, head }: FoundFile): boolean {
-  return size < Math.max(position, identity.seen) && hasFingerprint(head, identity);
+function isShortened(found: FoundFile, { identity, position }: WantedFile): boolean {
+  return found.size < Math.max(position, identity.seen) && beginsAs(found, identity);
 }

@@ -125,6 +125,18 @@ test("an unfinished last line of a followed file waits for its end", async (cont
   assert.equal(later?.end, 4 + 300_000 + 2);
 });
 
+test("a byte order mark is no part of the first line, and alone no line; UTF-16 is refused", async (context) => {
+  const folder = await temporaryFolder(context);
+  const write = (name: string, text: string, encoding?: "utf16le") =>
+    writeFile(join(folder, name), `\ufeff${text}`, encoding);
+  await write("a", '{"a":1}\r\n\ufefftwo\n');
+  await write("b", "");
+  await write("c", "\nx");
+  assert.deepEqual(await readAll(folder), { a: ['{"a":1}', "\ufefftwo"], c: ["", "x"] });
+  await write("d", "text", "utf16le");
+  await assert.rejects(readAll(folder), { code: "input-encoding", message: /d is UTF-16/ });
+});
+
 test("a folder is read at any depth, but for names that begin with . or _", async (context) => {
   const folder = await temporaryFolder(context);
   for (const name of ["a.log", "b/c.log", "b/.hidden", ".git/x", "_temporary/x", "_SUCCESS", "empty"]) {
@@ -162,12 +174,6 @@ test("a missing input is named, with what may have been meant", async (context) 
   await assert.rejects(createFilesSource({ path: "/dev/null", bounded: true }).discover([]), {
     code: "input-not-a-file",
   });
-});
-
-test("compressed input is refused rather than taken for lines", async (context) => {
-  const folder = await temporaryFolder(context);
-  await writeFile(join(folder, "a.gz"), Buffer.from([0x1f, 0x8b, 8, 0]));
-  await assert.rejects(readAll(folder), { code: "input-compressed" });
 });
 
 test("what the system does not let us read names the file, and may work later", async (context) => {

@@ -18,7 +18,7 @@ export function replaced(path: string, position: number): LossError {
 export function edited(path: string, position: number): LossError {
   return new LossError(
     "input-edited",
-    `${path} was edited: position ${position} lay between two lines, and lies within one now`,
+    `${path} was edited: what lies before position ${position} is not what lay there`,
     {
       wayOut: wayOut(path),
       place: { file: path, offset: position },
@@ -30,6 +30,23 @@ export function vanished(path: string, position: number): LossError {
   return new LossError("input-vanished", `${path} is gone, and was read only up to ${position}`, {
     wayOut: wayOut(path),
     place: { file: path, offset: position },
+  });
+}
+
+/** Of compressed bytes. `what` is wrong: "incorrect data check". */
+export function damaged(path: string, format: string, what: string): LossError {
+  return new LossError("input-damaged", `${path} is damaged: its ${format} stream cannot be decompressed (${what})`, {
+    wayOut: `Put a whole copy of it in its place, or move it to where it is not read; then \`epochflow resume\`.`,
+    place: { file: path },
+  });
+}
+
+/** Of compressed bytes, which nobody goes on writing. */
+export function incomplete(path: string, format: string): LossError {
+  return new LossError("input-incomplete", `${path} is not whole: its ${format} stream ends too early`, {
+    wayOut:
+      "If it is still being written, wait for it to be whole; if its end is lost, put a whole copy in its place, or move it to where it is not read. Then `epochflow resume`, or run again.",
+    place: { file: path },
   });
 }
 

@@ -1,5 +1,6 @@
 import type { RecordBatch } from "../../ports/source.ts";
 import { passLines, type ReadableInput, type Span } from "./lines.ts";
+import { beginsWithMark, byteOrderMark } from "./text-checks.ts";
 
 /** Bytes a batch: large for the disk, small enough that a turn of the event loop stays short. */
 const chunkBytes = 256 * 1024;
@@ -80,6 +81,8 @@ export class LineReader {
   async #batch(slot: Slot, filled: number, position: number): Promise<RecordBatch> {
     for (let length = filled; ; ) {
       const scan = scanLines(slot, length, position, this.#maxLineBytes, position + length === this.#range.to);
+      // The mark at the beginning of a text is no part of its first line.
+      if (position === 0 && scan.count > 0 && beginsWithMark(slot.bytes)) skipMark(slot);
       if (scan.count > 0) return this.#toBatch(slot, scan, position + scan.end);
       if (length >= this.#maxLineBytes + lineEndBytes) return await this.#tooLong(slot, length, position);
       slot.bytes = Buffer.allocUnsafeSlow(Math.min(2 * length, this.#maxLineBytes + lineEndBytes));
@@ -110,6 +113,10 @@ export class LineReader {
     filling.catch(() => {});
     return filling;
   }
+}
+
+function skipMark({ valueStart, valueEnd }: Slot): void {
+  valueStart[0] = Math.min(byteOrderMark.length, valueEnd[0]!);
 }
 
 /**

@@ -1,9 +1,12 @@
 /** Where lines begin and end in a file, by position; nothing here looks at what is in them. */
+import type { CutLimit } from "../../ports/source.ts";
 
 /** An input that can be read at any position. */
 export interface ReadableInput {
   /** Reads so many bytes from `position` into the start of the buffer. Throws if the input has fewer. */
   readAll(buffer: Buffer, length: number, position: number): Promise<void>;
+  /** Reading at a position before that of the last read begins anew. */
+  readonly sequential?: true;
 }
 
 const lineFeed = 10;
@@ -68,8 +71,52 @@ export async function firstLine(file: ReadableInput, { from, to }: Span): Promis
   return bytes[0] === carriageReturn && bytes[1] === lineFeed ? from + 2 : from;
 }
 
+/**
+ * Where a limit cuts a span, and how many lines are before it if that was to be counted. A cut by bytes is the largest line end within them, or the end of the first line if that is
+ * longer; one by records is exact.
+ */
+export async function cutLines(
+  file: ReadableInput,
+  span: Span,
+  limit: CutLimit,
+): Promise<{ to: number; records?: number; bytes: number }> {
+  const { from } = span;
+  const { bytes, records } = limit;
+  if (bytes === undefined && records === undefined) return { to: span.to, bytes: span.to - from };
+  if (file.sequential) return await cutForward(file, span, limit);
+  const to = bytes === undefined ? span.to : await cutBytes(file, span, bytes);
+  if (records === undefined) return { to, bytes: to - from };
+  const lines = { from: await firstLine(file, { from, to }), to };
+  const cut = await cutRecords(file, lines, Math.max(1, Math.floor(records)));
+  return { ...cut, bytes: cut.to - from };
+}
+
+/** The same in one go. */
+async function cutForward(file: ReadableInput, { from, to }: Span, limit: CutLimit) {
+  const target = limit.bytes === undefined ? to : Math.min(to, from + Math.max(1, Math.floor(limit.bytes)));
+  const most = limit.records === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(limit.records));
+  if (target === to && most === Number.POSITIVE_INFINITY) return { to, bytes: to - from };
+  const block = Buffer.allocUnsafe(Math.min(blockBytes, to - from));
+  let passed = 0;
+  let end = from;
+  for (let position = from; position < to && passed < most && (position < target || end === from); ) {
+    const length = Math.min(block.length, to - position);
+    await file.readAll(block, length, position);
+    const view = block.subarray(0, length);
+    for (let at = view.indexOf(lineFeed); at !== -1 && passed < most; at = view.indexOf(lineFeed, at + 1)) {
+      const next = position + at + 1;
+      if (next > target && end > from) return { to: end, records: passed, bytes: end - from };
+      end = next;
+      passed += 1;
+    }
+    position += length;
+  }
+  const isLast = passed < most && end < to && (target === to || end === from);
+  return isLast ? { to, records: passed + 1, bytes: to - from } : { to: end, records: passed, bytes: end - from };
+}
+
 /** The largest line end within `bytes` of `from`, or the end of the first line if that is longer. */
-export async function cutBytes(file: ReadableInput, { from, to }: Span, bytes: number): Promise<number> {
+async function cutBytes(file: ReadableInput, { from, to }: Span, bytes: number): Promise<number> {
   const target = from + Math.max(1, Math.floor(bytes));
   if (target >= to) return to;
   const end = await lastLineEnd(file, { from, to: target });
@@ -77,7 +124,7 @@ export async function cutBytes(file: ReadableInput, { from, to }: Span, bytes: n
 }
 
 /** Exactly `records` lines, or fewer where the span has no more; an unfinished last line is one. */
-export async function cutRecords(file: ReadableInput, { from, to }: Span, records: number) {
+async function cutRecords(file: ReadableInput, { from, to }: Span, records: number) {
   const { position, passed } = await passLines(file, { from, to }, records);
   if (passed === records) return { to: position, records };
   const unfinished = (await lastLineEnd(file, { from: Math.max(from, to - 1), to })) < to;

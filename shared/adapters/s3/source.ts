@@ -11,7 +11,7 @@ import type {
 } from "../../ports/source.ts";
 import { replaced, vanished } from "../lines/input-errors.ts";
 import { LineReader } from "../lines/line-reader.ts";
-import { cutBytes, cutRecords, LineCounter, splitLines } from "../lines/lines.ts";
+import { cutLines, LineCounter, splitLines } from "../lines/lines.ts";
 import { partitionId } from "../lines/partition-id.ts";
 import { Bucket, type FoundObject } from "./bucket.ts";
 import { InputObject, identityOf } from "./input-object.ts";
@@ -67,13 +67,9 @@ class S3Source implements Source {
     return partitions;
   }
 
-  async cut(range: SourceRange, { bytes, records }: CutLimit) {
-    const { from } = range;
-    const to = bytes === undefined ? range.to : await cutBytes(this.#open(range), range, bytes);
-    if (records === undefined) return { to, bytes: to - from };
-    const input = new ReadAhead(this.#open(range), { from, to });
-    const cut = await cutRecords(input, { from, to }, Math.max(1, Math.floor(records)));
-    return { ...cut, bytes: cut.to - from };
+  async cut(range: SourceRange, limit: CutLimit) {
+    const object = this.#open(range);
+    return await cutLines(limit.records === undefined ? object : new ReadAhead(object, range), range, limit);
   }
 
   async split(range: SourceRange, pieceBytes: number): Promise<number[]> {

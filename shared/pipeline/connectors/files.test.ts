@@ -11,6 +11,12 @@ test("a source of files is data, with its defaults", () => {
   assert.deepEqual([source.outOfOrderMs, source.idleAfterMs, source.timestamp], [0, 60_000, undefined]);
 });
 
+test("which files are read, and how, is data where it is said", () => {
+  const given = { path: "in", include: ["*.log", "*.log.gz"], exclude: "*.tmp", compression: "gzip" } as const;
+  const { options } = files.source({ ...given, value: text() });
+  assert.deepEqual(options, { ...given, maxLineBytes: 16 * 1024 * 1024 });
+});
+
 test("a sink of files is data", () => {
   const path = parameter("output");
   assert.deepEqual(files.sink({ path }), { kind: "files", options: { path } });
@@ -23,6 +29,10 @@ test("what is not an option, or not a value for one, is refused", () => {
   bad({ value }, "invalid-option");
   bad({ path: "", value }, "invalid-option");
   bad({ path: "in", value, maxLineBytes: 0 }, "invalid-option");
+  bad({ path: "in", value, include: "" }, "invalid-option");
+  bad({ path: "in", value, include: [] }, "invalid-option");
+  bad({ path: "in", value, exclude: ["/var/log/*"] }, "invalid-option");
+  bad({ path: "in", value, compression: "bzip2" }, "invalid-option");
   bad({ path: "in", value, outOfOrder: 0.5 }, "invalid-duration");
   bad({ path: "in", value, idleAfter: "1m" }, "invalid-duration");
   bad({ path: "in", value, timestamp: 5 }, "invalid-argument");
