@@ -2,6 +2,7 @@ import * as runner from "node:test";
 import { pickLauncher as pickEmulator } from "./emulator/launcher.ts";
 import { pickLauncher as pickBroker } from "./kafka/launcher.ts";
 import { kafkaVersions } from "./kafka/versions.ts";
+import { lacksServer } from "./postgres/server.ts";
 
 /** Undefined where it can be had; else why not, and what to install. */
 export type Need = () => Promise<string | undefined>;
@@ -18,6 +19,8 @@ export const aBroker: Need = async () => {
   }
   return undefined;
 };
+
+export const aPostgresServer: Need = async () => lacksServer();
 
 const textOf = (picked: unknown) => (typeof picked === "string" ? picked : undefined);
 
