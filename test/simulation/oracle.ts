@@ -8,20 +8,51 @@ import { isLarge, window } from "./pipelines.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What is wrong with the output, if anything. Runs in which input was lost, read again or given up have no answer of this kind. */
+/** What is wrong with the output of `readings`, if anything. Runs in which input was lost, read again or given up have no answer of this kind. */
 export function judge(world: World): string | undefined {
-  const wasRepeated = world.faults.injected.some(({ kind }) =>
-    ["restore", "reset", "abandon", "abandon during a commit", "log truncated by retention"].includes(kind),
-  );
-  // Somebody may have had to give up what Kafka no longer knew.
-  if (wasRepeated || world.states.has("person: mending done")) return undefined;
+  if (wasRepeated(world)) return undefined;
   const { readings, rejected } = inputOf(world);
   const large = readings.filter(isLarge).map((one) => JSON.stringify(one));
   return (
     differenceOf("large", linesOf(world, "large"), large) ??
-    (rowsOf(world, "dead-letter").length === rejected ? undefined : `${rejected} records should be rejected`) ??
+    judgeRejected(world, rejected) ??
     judgeWindows(world, readings)
   );
+}
+
+/** The same of `running`: the last row of each key has all of its values; of one that expires, at most as many, and of the latest time. */
+export function judgeRunning(world: World): string | undefined {
+  if (wasRepeated(world)) return undefined;
+  const { readings, rejected } = inputOf(world);
+  const [running, recent] = ["running-rows", "recent-rows"].map(
+    (sink) => new Map(rowsOf(world, sink).map((row) => [String(row.key), row])),
+  );
+  const keys = Map.groupBy(readings, ({ key }) => key);
+  const isWrong = [...keys].flatMap(([key, all]) => {
+    const values = (running!.get(key)?.values as number[] | undefined) ?? [];
+    const { count, timestamp } = recent!.get(key) ?? {};
+    const isRecent = Number(count) <= all.length && all.some(({ time }) => time === timestamp);
+    const difference = differenceOf(
+      `running ${key}`,
+      values.map(String),
+      all.map(({ value }) => String(value)),
+    );
+    return difference ?? (isRecent ? [] : `recent ${key}: ${count} at ${timestamp}`);
+  });
+  if (isWrong.length > 0) return isWrong[0];
+  return running!.size > keys.size ? "there are keys that nobody sent" : judgeRejected(world, rejected);
+}
+
+function judgeRejected(world: World, rejected: number): string | undefined {
+  return rowsOf(world, "dead-letter").length === rejected ? undefined : `${rejected} records should be rejected`;
+}
+
+function wasRepeated(world: World): boolean {
+  const wasRepeated = world.faults.injected.some(({ kind }) =>
+    ["restore", "reset", "abandon", "abandon during a commit", "log truncated by retention"].includes(kind),
+  );
+  // Somebody may have had to give up what Kafka no longer knew.
+  return wasRepeated || world.states.has("person: mending done");
 }
 
 function judgeWindows(world: World, readings: readonly Reading[]): string | undefined {

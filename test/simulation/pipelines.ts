@@ -30,6 +30,19 @@ export const readings: Topology = (() => {
   );
 })();
 
+/** Running aggregates beside windows of the same keys. */
+export const running: Topology = (() => {
+  const keyed = pipeline("running", { keyGroups: 6, onError: deadLetter(sink("rejected")) })
+    .from(files.source({ path: "input", value: (text) => parse(text), timestamp: ({ time }) => time, outOfOrder: 5 }))
+    .keyBy(({ key }) => key);
+  keyed.window(tumbling(40)).aggregate({ count: count() }).to(sink("wide"), { id: "wide" });
+  const recent = keyed.aggregate({ count: count() }, { id: "recent", expireAfter: 30 });
+  recent.map((row, { timestamp }) => ({ ...row, timestamp })).to(sink("recent"), { id: "recent-rows" });
+  return describe(
+    keyed.aggregate({ values: collect(({ value }) => value) }).to(sink("running"), { id: "running-rows" }),
+  );
+})();
+
 /** The n-th reading of a partition; some come too late, some are none. */
 export function reading(partition: string, index: number): string {
   const random = new SeededRandom(1000 * Number(partition.slice(1)) + index);

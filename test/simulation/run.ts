@@ -1,13 +1,19 @@
-/** `npm run simulate -- [--seeds N | --minutes M] [--seed S]`: the protocol's own campaign. `--seed S` alone replays S, shrunk to the faults that it takes. */
+/** `npm run simulate -- [--running] [--seeds N | --minutes M] [--seed S]`: the protocol's own campaign. `--seed S` alone replays S, shrunk to the faults that it takes. */
 import { parseArgs } from "node:util";
 import { runCampaign } from "../../shared/testing/simulation/campaign.ts";
 import { describeCampaign, describeFailure } from "../../shared/testing/simulation/report.ts";
 import { shrink } from "../../shared/testing/simulation/shrink.ts";
-import { subject } from "./subject.ts";
+import { subject as readings, runningSubject } from "./subject.ts";
 
 const { values } = parseArgs({
-  options: { seeds: { type: "string" }, seed: { type: "string" }, minutes: { type: "string" } },
+  options: {
+    seeds: { type: "string" },
+    seed: { type: "string" },
+    minutes: { type: "string" },
+    running: { type: "boolean" },
+  },
 });
+const subject = values.running ? runningSubject : readings;
 Error.stackTraceLimit = 4;
 const began = performance.now();
 const seconds = () => (performance.now() - began) / 1000;

@@ -8,7 +8,7 @@ import { faultKinds } from "../../shared/testing/simulation/faults.ts";
 import { describeFailure } from "../../shared/testing/simulation/report.ts";
 import { shrink } from "../../shared/testing/simulation/shrink.ts";
 import { simulate } from "../../shared/testing/simulation/simulate.ts";
-import { subject } from "./subject.ts";
+import { runningSubject, subject } from "./subject.ts";
 
 const seeds = 250;
 
@@ -19,6 +19,11 @@ test("no seed breaks an invariant", async (context) => {
   context.diagnostic(`${epochs} epochs, ${steps} steps`);
   const missing = Object.keys(faultKinds).filter((kind) => !faults.has(kind));
   assert.deepEqual(missing, [], "every kind of fault must have happened");
+});
+
+test("no seed breaks running aggregates: the last row of a key has all of it", async () => {
+  const { failing } = await runCampaign(runningSubject, { firstSeed: 1, goesOn: (runs) => runs < seeds / 2 });
+  if (failing) assert.fail(describeFailure(await shrink(runningSubject, failing), failing));
 });
 
 test("a seed gives the same run, byte for byte", async () => {

@@ -1,6 +1,9 @@
 import type { Subject } from "../../shared/testing/simulation/simulate.ts";
-import { judge } from "./oracle.ts";
-import { reading, readings } from "./pipelines.ts";
+import { judge, judgeRunning } from "./oracle.ts";
+import { reading, readings, running } from "./pipelines.ts";
 
 /** What the protocol's own campaign runs. */
 export const subject: Subject = { topology: readings, values: reading, judge };
+
+/** The same for running aggregates, in a pipeline of their own: so that seeds go on meaning what they meant. */
+export const runningSubject: Subject = { topology: running, values: reading, judge: judgeRunning };

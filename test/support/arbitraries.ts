@@ -23,6 +23,7 @@ export const job: fc.Arbitrary<Job> = fc.record({
     { weight: 2, arbitrary: fc.integer({ min: 1, max: 60 }) },
   ),
   outOfOrder: fc.integer({ min: 0, max: 20 }),
+  expireAfter: fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
 });
 const anyText = fc.string({ unit: "grapheme", minLength: 1, maxLength: 3 }).filter((text) => !/\s/.test(text));
 const key = fc.oneof(

@@ -70,6 +70,42 @@ class Windows {
   }
 }
 
+interface Kept {
+  values: number[];
+  latest: number;
+  changed: boolean;
+}
+
+/** Running aggregates, value by value: one that is too much later than the key's latest begins the key anew, and so does one that comes when it is over. */
+class Running {
+  readonly rows: Row[] = [];
+  readonly #kept = new Map<string, Kept>();
+  readonly #expireAfter: number;
+
+  constructor({ expireAfter = after }: Job) {
+    this.#expireAfter = expireAfter;
+  }
+
+  add(readings: readonly Reading[], watermark: number): void {
+    for (const { key, time, value } of readings) {
+      const known = this.#kept.get(key);
+      const end = (known?.latest ?? before) + this.#expireAfter;
+      const isOver = !known || time >= end || (!known.changed && end <= watermark);
+      const kept = isOver ? { values: [], latest: time, changed: true } : known;
+      kept.values.push(value);
+      this.#kept.set(key, Object.assign(kept, { latest: Math.max(kept.latest, time), changed: true }));
+    }
+  }
+
+  fire(): void {
+    for (const [key, kept] of this.#kept) {
+      const { values, latest: timestamp, changed } = kept;
+      if (changed) this.rows.push({ key, count: values.length, values: [...values], timestamp });
+      kept.changed = false;
+    }
+  }
+}
+
 const before = Number.NEGATIVE_INFINITY;
 const after = Number.POSITIVE_INFINITY;
 
@@ -81,6 +117,7 @@ export function evaluatePlans(
 ): Output & { watermarks: (number | null)[] } {
   const narrow = new Windows(job.window, job.allowedLateness);
   const wide = new Windows(wideWindow(job), 0);
+  const running = new Running(job);
   const large: Row[] = [];
   const rejected: Row[] = [];
   const largest = new Map<string, number>();
@@ -99,15 +136,18 @@ export function evaluatePlans(
       large.push(...readings.filter(isLarge).map((reading) => ({ ...reading })));
       narrow.add(readings, watermark);
       wide.add(readings, watermark);
+      running.add(readings, watermark);
     }
     watermarks.push(watermarkOf(plan, largest, job.outOfOrder, watermark));
     narrow.fire(watermarks.at(-1)!);
     wide.fire(watermarks.at(-1)!);
+    running.fire();
   }
   const refused = narrow.rows.filter(isRefused).map((value) => ({ partition: "", offset: -1, value }));
   return {
     rows: narrow.rows.filter((row) => !isRefused(row)),
     wide: wide.rows.map(countOnly),
+    running: running.rows,
     late: narrow.late,
     large,
     rejected: [...rejected, ...refused],
@@ -115,16 +155,17 @@ export function evaluatePlans(
   };
 }
 
-/** All of the input at once: each window's last row. What comes out for whichever cuts, as long as no record is too late for them. */
-export function evaluateAtOnce(job: Job, input: Input): Row[] {
+/** All of the input at once: each window's last row, and each key's. What comes out for whichever cuts, as long as no record is too late for them. */
+export function evaluateAtOnce(job: Job, input: Input): Pick<Output, "rows" | "running"> {
   const windows = new Windows(job.window, 0);
+  const running = new Running(job);
   const partitions = Object.keys(input).sort();
-  windows.add(
-    partitions.flatMap((id) => input[id]!.flatMap((text) => tryParse(text) ?? [])),
-    before,
-  );
+  const readings = partitions.flatMap((id) => input[id]!.flatMap((text) => tryParse(text) ?? []));
+  windows.add(readings, before);
+  running.add(readings, before);
   windows.fire(after);
-  return windows.rows.filter((row) => !isRefused(row));
+  running.fire();
+  return { rows: windows.rows.filter((row) => !isRefused(row)), running: running.rows };
 }
 
 const countOnly = ({ key, windowStart, windowEnd, count }: Row): Row => ({ key, windowStart, windowEnd, count });

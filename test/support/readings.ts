@@ -19,11 +19,13 @@ import {
   type WindowAssigner,
 } from "../../shared/index.ts";
 
-/** A job that has all there is: two stages, sinks in both, two aggregations, late records, dead letters, aggregates that depend on the order. */
+/** A job that has all there is: two stages, sinks in both, windows and running aggregates, late records, dead letters, aggregates that depend on the order. */
 export interface Job {
   readonly window: WindowAssigner;
   readonly allowedLateness: number;
   readonly outOfOrder: number;
+  /** Of the running aggregates; undefined: they are for ever. */
+  readonly expireAfter: number | undefined;
 }
 
 export interface Reading {
@@ -35,7 +37,7 @@ export interface Reading {
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Ids of its sinks. "large" needs no key, and is written by the stage that reads. */
-export const sinks = ["rows", "wide", "late", "large", "rejected"] as const;
+export const sinks = ["rows", "wide", "running", "late", "large", "rejected"] as const;
 export type SinkId = (typeof sinks)[number];
 /** Rows by sink. */
 export type Output = Readonly<Record<SinkId, readonly Row[]>>;
@@ -70,6 +72,13 @@ function readingsPipeline(folder: string, job: Job): Definition {
   readings.filter(isLarge).to(sink("large"), { id: "large" });
   const keyed = readings.keyBy((reading) => reading.key);
   keyed.window(wideWindow(job)).aggregate({ count: count() }).to(sink("wide"), { id: "wide" });
+  keyed
+    .aggregate(
+      { count: count(), values: collect((reading) => reading.value) },
+      job.expireAfter === undefined ? {} : { expireAfter: job.expireAfter },
+    )
+    .map((row, { timestamp }) => ({ ...row, timestamp }))
+    .to(sink("running"), { id: "running" });
   return keyed
     .window(job.window, { allowedLateness: job.allowedLateness, late: sink("late") })
     .aggregate({
@@ -116,17 +125,18 @@ export class Workplace {
 
   /** What `epochflow read` prints, by sink. */
   async read(): Promise<Record<SinkId, string[]>> {
-    const texts: Record<SinkId, string[]> = { rows: [], wide: [], late: [], large: [], rejected: [] };
+    const texts: Record<SinkId, string[]> = { rows: [], wide: [], running: [], late: [], large: [], rejected: [] };
     for (const sink of sinks) for await (const text of readRows(this.output(sink))) texts[sink].push(text);
     return texts;
   }
 
   async readRows(): Promise<Output> {
-    const { rows, wide, late, large, rejected } = await this.read();
+    const { rows, wide, running, late, large, rejected } = await this.read();
     const parsed = (texts: readonly string[]): Row[] => texts.map((text) => JSON.parse(text));
     return {
       rows: parsed(rows),
       wide: parsed(wide),
+      running: parsed(running),
       late: parsed(late),
       large: parsed(large),
       rejected: parsed(rejected),

@@ -14,7 +14,7 @@ import { type Input, type Job, line, sinks, Workplace } from "./readings.ts";
  * A small run that has everything: two partitions, shuffled and fused epochs, several executions, attempts that fail, windows that overlap, updates of
  * fired windows, late records, dead letters, sinks in both stages.
  */
-const job: Job = { window: sliding({ size: 20, every: 10 }), allowedLateness: 10, outOfOrder: 5 };
+const job: Job = { window: sliding({ size: 20, every: 10 }), allowedLateness: 10, outOfOrder: 5, expireAfter: 30 };
 const options = { epochRecords: 10, retain: 2, parallelism: 2 };
 /** Of three epochs, about (`eventsOfRound`). */
 const eventBudget = 600;
