@@ -7,13 +7,18 @@ import { newPlan, smallerPlan } from "./plan-ranges.ts";
 import type { Policy } from "./policy.ts";
 
 /** Offsets are records, of ten bytes each. */
-function sourceOf(ends: Record<string, number>, highs: Record<string, number> = {}): Source {
+function sourceOf(
+  ends: Record<string, number>,
+  highs: Record<string, number> = {},
+  marks: Record<string, Partial<PartitionStatus>> = {},
+): Source {
   const status = ([id, end]: [string, number]): PartitionStatus => ({
     id,
     identity: id,
     start: 0,
     end,
     high: highs[id] ?? end,
+    ...marks[id],
   });
   return {
     offsets: "records",
@@ -72,6 +77,34 @@ async function ranges(plan: ReturnType<typeof newPlan>) {
   assert.ok(typeof made === "object" && "partitions" in made, JSON.stringify(made));
   return Object.fromEntries(made.partitions.map(({ id, from, to }) => [id, [from, to]]));
 }
+
+describe("what is over", () => {
+  const over = { isOver: true } as const;
+  const partitions = [known("a", 5, 100), known("b", 5, 200), known("c", 5, 300), known("d", 5, 50), known("e", 3, 50)];
+  const source = sourceOf({ a: 5, b: 5, c: 9, d: 5, e: 5 }, {}, { a: over, b: over, d: {}, e: over });
+  const plan = (bounded: boolean, now: number) =>
+    ranges(newPlan(engine(source, { bounded }, now), decided({ partitions, watermark: 150 })));
+
+  it("is forgotten, unless its event times may still raise the watermark, or it is read", async () => {
+    assert.deepEqual(await plan(true, 0), { b: [5, 5], c: [5, 9], d: [5, 5], e: [3, 5] });
+  });
+  it("is kept while it holds the watermark back", async () => {
+    assert.deepEqual(Object.keys(await plan(false, 59_999)), ["a", "b", "c", "d", "e"]);
+    assert.deepEqual(Object.keys(await plan(false, 60_000)), ["b", "c", "d", "e"]);
+  });
+  it("what a source remembers besides holds no watermark back", async () => {
+    const marks = { "~": { isRecord: true } } as const;
+    const made = await newPlan(engine(sourceOf({ a: 3, "~": 0 }, {}, marks), { bounded: false }), undefined);
+    assert.ok(typeof made === "object" && "partitions" in made);
+    assert.deepEqual(
+      made.partitions.map(({ id, idle }) => [id, idle]),
+      [
+        ["a", false],
+        ["~", true],
+      ],
+    );
+  });
+});
 
 describe("newPlan", () => {
   it("takes exactly that many records, shared evenly, the rest from whoever has more", async () => {

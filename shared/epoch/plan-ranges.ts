@@ -23,6 +23,7 @@ export async function newPlan(
   const open = statuses.map((status) => ({ status, at: known.get(status.id)?.position ?? status.start }));
   const taken = await take(source, open, epochLimit(policy, last));
   const pieceBytes = Math.max(leastPieceBytes, Math.ceil(taken.bytes / mostPieces));
+  const watermark = before?.watermark ?? null;
   const partitions: PlannedPartition[] = [];
   for (const { status } of open) {
     const { id, identity, end, high } = status;
@@ -31,9 +32,9 @@ export async function newPlan(
     const range = { id, identity, from, to };
     const cuts = to > from ? await source.split(range, pieceBytes) : [];
     const seen = end === to && high === to ? {} : { seen: { end, high } };
-    partitions.push({ ...range, cuts, ...seen, ...idleness(engine, status, known.get(id), from, to, now) });
+    const planned = { ...range, cuts, ...seen, ...idleness(engine, status, known.get(id), from, to, now) };
+    if (!isForgotten(engine, status, planned, watermark)) partitions.push(planned);
   }
-  const watermark = before?.watermark ?? null;
   const draft = { bytes: taken.bytes, partitions, watermark, advanceTo: null, processingTime: now };
   if (hasMomentaryStart(statuses, known)) return draft;
   if (partitions.some((one) => one.to > one.from)) {
@@ -42,6 +43,20 @@ export async function newPlan(
     return earlyMs > 0 ? { wait: earlyMs / 1000 } : draft;
   }
   return withoutInput(engine, draft, before, statuses);
+}
+
+/**
+ * Metadata must not grow with all files that there ever were. A partition of which no more will come is left out, once this changes no watermark: it is idle, so it holds none back, and it
+ * can raise none any more.
+ */
+function isForgotten(
+  engine: Engine,
+  { isOver, high }: PartitionStatus,
+  { idle, to, maxEventTime }: PlannedPartition,
+  watermark: number | null,
+): boolean {
+  if (!isOver || !idle || to < high) return false;
+  return maxEventTime === null || (watermark !== null && maxEventTime - sourceOf(engine).outOfOrderMs <= watermark);
 }
 
 /** Unless the ledger remembers where "latest" was, what comes next would be behind it when it is asked for again (I1, I8). */
@@ -90,7 +105,7 @@ function idleness(
 ) {
   const activeAt = to > from || !known ? now : known.activeAt;
   const atEnd = to === from && from >= status.high;
-  const idle = atEnd && (engine.policy.bounded || now - activeAt >= sourceOf(engine).idleAfterMs);
+  const idle = status.isRecord || (atEnd && (engine.policy.bounded || now - activeAt >= sourceOf(engine).idleAfterMs));
   return { idle, maxEventTime: known?.maxEventTime ?? null, activeAt };
 }
 

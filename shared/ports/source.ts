@@ -50,8 +50,10 @@ export interface PartitionStatus {
   readonly end: number;
   /** Written up to here: more will become readable without a new event (an open Kafka transaction). At least `end`. */
   readonly high: number;
-  /** It was read to its end long ago, and is not there any more: once its event times do not matter to the watermark, the ledger may forget it. */
+  /** It was read to its end, and no more will come of it: once it is idle, and its event times do not matter to the watermark, the ledger forgets it. */
   readonly isOver?: true;
+  /** No partition, but what the source has to remember besides: its `end` is 0, and it never holds the watermark back. */
+  readonly isRecord?: true;
 }
 
 /** `[from, to)` of one partition. */

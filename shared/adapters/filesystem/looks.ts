@@ -1,4 +1,5 @@
 import type { Measured } from "../compression/measure.ts";
+import { Turn } from "../compression/turn.ts";
 import { incomplete } from "../lines/input-errors.ts";
 import { beginsWithMark } from "../lines/text-checks.ts";
 import { isRotatedName } from "./assign.ts";
@@ -11,9 +12,6 @@ import { mapParallel, type Place } from "./input-folder.ts";
 const racyMs = 2000;
 /** A compressed file whose stream is not whole is taken for one that is being written, unless it has rested for so long. */
 const restsMs = 10 * 60_000;
-/** Compressed files that are read at a time, and decompressed bytes of them: the others wait for their turn. */
-const mostOpen = 8;
-const openBytes = 64 << 20;
 
 interface Look {
   readonly found: FoundFile;
@@ -120,21 +118,6 @@ export class Looks {
     const measured = await this.#contents.measure(found);
     if (isSame) look.measured = measured;
     return measured;
-  }
-}
-
-/** How much of compressed input is open to be read. */
-class Turn {
-  #files = 0;
-  #bytes = 0;
-
-  get isOpen(): boolean {
-    return this.#files < mostOpen && this.#bytes < openBytes;
-  }
-
-  take(bytes: number): void {
-    if (bytes > 0) this.#files += 1;
-    this.#bytes += bytes;
   }
 }
 
