@@ -57,3 +57,17 @@ export function parseParameter(text: string, before: Readonly<Record<string, str
   }
   return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
 }
+
+/**
+ * A time in epoch milliseconds: as ISO 8601 has it, or a duration before now.
+ *
+ * @throws UsageError `invalid-time`, naming the option.
+ */
+export function parseTime(option: string, text: string, now: number): number {
+  if (/^\d+(?:\.\d+)?(?:ms|s|m|h)$/.test(text)) return now - parseDuration(option, text);
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(time)) return time;
+  throw new UsageError("invalid-time", `${option} takes a time, not "${text}"`, {
+    wayOut: "Write 2026-01-31T12:00Z, or a duration before now: 30m, 2h.",
+  });
+}

@@ -15,6 +15,7 @@ import {
   teach,
 } from "./command-options.ts";
 import { type ExitCode, exitCodesHelp } from "./exit-codes.ts";
+import { addReplay } from "./replay-command.ts";
 import { addAbandon, addEpochs, addLag, addPauseAndResume, addReset, addStatus } from "./state-commands.ts";
 
 /**
@@ -31,6 +32,7 @@ export function createProgram(exit: (code: ExitCode) => void): Command {
   addRun(program, exit);
   addRead(program, exit);
   addExplain(program, exit);
+  addReplay(program, exit);
   addVerify(program, exit);
   addLag(program, exit);
   addStatus(program, exit);

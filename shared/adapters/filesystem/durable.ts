@@ -94,22 +94,22 @@ export async function linkOrRename(
  */
 export async function createWhole(
   path: string,
-  text: string,
+  content: string | Uint8Array,
   temporary: { readonly folder: string; readonly prefix: string },
 ): Promise<Published> {
   const draft = join(temporary.folder, `${temporary.prefix}.${randomUUID()}`);
   try {
-    await writeNew(draft, text);
+    await writeNew(draft, content);
     return await publish(draft, path);
   } finally {
     await remove(draft);
   }
 }
 
-async function writeNew(path: string, text: string): Promise<void> {
+async function writeNew(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(path, "wx");
   try {
-    await file.writeFile(text);
+    await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();
