@@ -23,8 +23,9 @@ export function connect(options: BoundOptions<PostgresConnectionOptions>, timeou
     // What is acknowledged must be durable, whatever the server's default is.
     options: "-c synchronous_commit=on",
   });
-  // A connection that breaks while nobody uses it is replaced by the next that is needed.
+  // A connection may break at any moment. Whoever uses it is told by its query; without these, the event that tells it besides would end the process.
   pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
