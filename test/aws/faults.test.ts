@@ -132,7 +132,7 @@ test("from a topic to a topic and a bucket", async (context) => {
   const random = seededRandom(context);
   await using broker = await startKafka();
   await using oracle = await startOracle(broker.bootstrap);
-  const workload = await topicWorkload(clients, random, { broker, oracle });
+  const workload = await topicWorkload(clients, random, { brokers: broker.bootstrap, oracle });
   const settings = { stack: "epochflow-faults-topics", props: { ...workload.props, policy: small } };
   await using stack = await FaultyStack.deploy({ emulator, clients, folder: folder.path, random }, settings);
   await campaign(context, stack, workload);

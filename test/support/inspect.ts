@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, existsSync } from "node:fs";
+import { basename, join } from "node:path";
 import { openLedger, statePaths } from "../../local/compose.ts";
 import type { EpochRow } from "../../shared/epoch/epoch.ts";
 import type { Head, Ledger } from "../../shared/ports/ledger.ts";
-import { readTree } from "./folder.ts";
+import { readTree, temporaryFolder } from "./folder.ts";
 
 /** Looks into the ledger of a state folder; undefined before there is one. */
 async function inLedger<T>(state: string, look: (ledger: Ledger) => Promise<T>): Promise<T | undefined> {
@@ -20,6 +20,22 @@ export const readHead = (state: string): Promise<Head | undefined> => inLedger(s
 
 export async function readEpochs(state: string): Promise<EpochRow[]> {
   return (await inLedger(state, (ledger) => ledger.epochs({ from: 1, to: Number.MAX_SAFE_INTEGER }))) ?? [];
+}
+
+/**
+ * Epochs that a process has decided which may be killed, or was. They are looked up in a copy of its ledger, which it is to recover by itself when it starts again. A copy that was
+ * taken while the process wrote may be of no use: then 0.
+ */
+export async function decidedBeside(state: string): Promise<number> {
+  const { ledger } = statePaths(state);
+  using folder = temporaryFolder();
+  try {
+    for (const file of [ledger, `${ledger}-wal`])
+      if (existsSync(file)) copyFileSync(file, join(folder.path, basename(file)));
+    return (await readHead(folder.path))?.decided ?? 0;
+  } catch {
+    return 0;
+  }
 }
 
 const ownerMark = join(".epochflow", "owner.json");

@@ -1,11 +1,7 @@
-import { copyFileSync, existsSync } from "node:fs";
-import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { statePaths } from "../../local/compose.ts";
 import type { SeededRandom } from "../../shared/adapters/memory/random.ts";
 import type { Finished, Started } from "./cli.ts";
-import { temporaryFolder } from "./folder.ts";
-import { readHead } from "./inspect.ts";
+import { decidedBeside as decided } from "./inspect.ts";
 
 /** Of each so many lives one is killed at any moment, as early as while the process starts; the others after some epochs. */
 const livesPerEarlyDeath = 6;
@@ -41,21 +37,5 @@ export async function killLoop(loop: KillLoop): Promise<{ last: Finished; kills:
     if (child.signalCode !== "SIGKILL") return { last, kills, killsAfterProgress };
     kills++;
     if ((await decided(state)) > before) killsAfterProgress++;
-  }
-}
-
-/**
- * Epochs that the process has decided. They are looked up in a copy of its ledger, which it is to recover by itself when it starts again. A copy that was
- * taken while the process wrote may be of no use: then 0.
- */
-async function decided(state: string): Promise<number> {
-  const { ledger } = statePaths(state);
-  using folder = temporaryFolder();
-  try {
-    for (const file of [ledger, `${ledger}-wal`])
-      if (existsSync(file)) copyFileSync(file, join(folder.path, basename(file)));
-    return (await readHead(folder.path))?.decided ?? 0;
-  } catch {
-    return 0;
   }
 }

@@ -9,14 +9,16 @@ export interface SocketProxy extends AsyncDisposable {
   readonly connections: number;
   /** Where new connections go from now on. */
   target: string;
+  /** Is shown what clients send, before it goes on. */
+  watch: ((bytes: Buffer) => void) | undefined;
   /** Ends all connections by a reset on both sides. */
   reset(): void;
   /** Nothing passes any more, in either direction, and nobody is told; new connections are accepted, and silent. */
   stall(): void;
   /** All goes on where it stalled. */
   resume(): void;
-  /** What the target next answers gets lost, though it has done what it was asked for: then the connection is reset, or just stays silent. */
-  dropNext(then?: "reset" | "silence"): void;
+  /** What the target next answers gets lost, though it has done what it was asked for: then the connection is reset, or just stays silent. Resolves then. */
+  dropNext(then?: "reset" | "silence"): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -29,10 +31,11 @@ export async function startProxy(target: string): Promise<SocketProxy> {
 
 class ForwardingProxy implements SocketProxy {
   target: string;
+  watch: ((bytes: Buffer) => void) | undefined;
   readonly #server = createServer({ noDelay: true }, (client) => this.#accept(client));
   readonly #pairs = new Set<Pair>();
   #stalled = false;
-  #dropNext: "reset" | "silence" | undefined;
+  #dropNext: { readonly then: "reset" | "silence"; readonly dropped: () => void } | undefined;
 
   constructor(target: string) {
     this.target = target;
@@ -65,8 +68,10 @@ class ForwardingProxy implements SocketProxy {
     for (const pair of this.#pairs) pair.resume();
   }
 
-  dropNext(then: "reset" | "silence" = "reset"): void {
-    this.#dropNext = then;
+  dropNext(then: "reset" | "silence" = "reset"): Promise<void> {
+    const { promise, resolve: dropped } = Promise.withResolvers<void>();
+    this.#dropNext = { then, dropped };
+    return promise;
   }
 
   async close(): Promise<void> {
@@ -84,10 +89,12 @@ class ForwardingProxy implements SocketProxy {
     const pair = new Pair(client, connect({ host: host!, port: Number(port), noDelay: true }));
     this.#pairs.add(pair);
     pair.onEnd = () => this.#pairs.delete(pair);
+    pair.onRequest = (bytes) => this.watch?.(bytes);
     pair.onAnswer = () => {
-      const then = this.#dropNext;
+      const next = this.#dropNext;
       this.#dropNext = undefined;
-      return then;
+      next?.dropped();
+      return next?.then;
     };
     if (this.#stalled) pair.pause();
   }
@@ -96,13 +103,17 @@ class ForwardingProxy implements SocketProxy {
 /** A client's connection and ours to the target. */
 class Pair {
   onEnd = () => {};
+  onRequest = (_: Buffer) => {};
   onAnswer: () => "reset" | "silence" | undefined = () => undefined;
   readonly #sockets: readonly [client: Socket, server: Socket];
   #silent = false;
 
   constructor(client: Socket, server: Socket) {
     this.#sockets = [client, server];
-    client.on("data", (bytes) => server.write(bytes));
+    client.on("data", (bytes) => {
+      this.onRequest(bytes);
+      server.write(bytes);
+    });
     server.on("data", (bytes) => this.#answer(bytes));
     for (const [socket, other] of [
       [client, server],

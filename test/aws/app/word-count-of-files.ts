@@ -3,19 +3,23 @@ import { count, files, parameter, pipeline, seconds, text, tumbling } from "epoc
 
 const timed = /^(\d+)\t/;
 
-export default pipeline("word-count")
-  .from(
-    files.source({
-      path: parameter("input"),
-      value: text(),
-      timestamp: (line) => Number(timed.exec(line)![1]),
-      outOfOrder: seconds(5),
-      idleAfter: seconds(1),
-    }),
-  )
-  .flatMap((line) => line.replace(timed, "").split(" "))
-  .keyBy((word) => word)
-  .window(tumbling(seconds(10)))
-  .aggregate({ count: count() })
-  .map(({ key, windowStart, count }) => ({ word: key, windowStart, count }))
-  .to(files.sink({ path: parameter("output") }), { id: "counts" });
+/** @param more what each row has besides */
+export const wordCountOfFiles = (more: object) =>
+  pipeline("word-count")
+    .from(
+      files.source({
+        path: parameter("input"),
+        value: text(),
+        timestamp: (line) => Number(timed.exec(line)![1]),
+        outOfOrder: seconds(5),
+        idleAfter: seconds(1),
+      }),
+    )
+    .flatMap((line) => line.replace(timed, "").split(" "))
+    .keyBy((word) => word)
+    .window(tumbling(seconds(10)))
+    .aggregate({ count: count() })
+    .map(({ key, windowStart, count }) => ({ word: key, windowStart, count, ...more }))
+    .to(files.sink({ path: parameter("output") }), { id: "counts" });
+
+export default wordCountOfFiles({});

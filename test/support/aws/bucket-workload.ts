@@ -11,6 +11,7 @@ export async function bucketWorkload(clients: Clients, random: SeededRandom): Pr
   const files = `s3://${bucket}/output`;
   const lines = new LinesOfWords(random);
   let objects = 0;
+  let rows = 0;
   /** One after the other, and each later than those before: so no line is late, however epochs are cut. */
   const put = async (more: readonly TimedLine[]) => {
     const Key = `input/${String(objects++).padStart(6, "0")}`;
@@ -25,6 +26,13 @@ export async function bucketWorkload(clients: Clients, random: SeededRandom): Pr
     files,
     feed: (count, words) => put(lines.more(count, words)),
     close: () => put(lines.close(1)),
-    problems: async () => lines.problems(await readFiles(clients, files)),
+    problems: async () => {
+      const found = await readFiles(clients, files);
+      rows = found.length;
+      return lines.problems(found);
+    },
+    get rows() {
+      return rows;
+    },
   };
 }

@@ -39,10 +39,13 @@ export class Disturber {
   readonly #counts = new Map<Disturbance, number>();
   readonly #stack: FaultyStack;
   readonly #underWay = new Set<Promise<unknown>>();
+  readonly #onCount: (what: Disturbance) => void;
   #isOver = false;
 
-  constructor(stack: FaultyStack) {
+  /** @param onCount is told each time that one has come about */
+  constructor(stack: FaultyStack, onCount: (what: Disturbance) => void = () => {}) {
     this.#stack = stack;
+    this.#onCount = onCount;
   }
 
   /** What comes about somewhat later, or not at all. */
@@ -81,15 +84,15 @@ export class Disturber {
 
   /** Its process dies instead of hearing of what it has asked for. */
   #dieAtRequest(fault: "silent" | "late silent"): void {
-    const name = this.#busyFunction();
+    const name = this.busyFunction();
     const what = fault === "silent" ? "death before an effect" : "death after an effect";
     this.#stack.proxies[name].inject(fault, () => !this.#isOver && this.#kill(name, what));
   }
 
   #dieSoon(): void {
-    const name = this.#busyFunction();
+    const name = this.busyFunction();
     const pause = this.#stack.random.below(soonMs);
-    this.#atRequest(name, () => setTimeout(() => this.#kill(name, "death at any moment"), pause));
+    this.atRequest(name, () => setTimeout(() => this.#kill(name, "death at any moment"), pause));
   }
 
   #kill(name: FunctionName, what: Disturbance): boolean {
@@ -118,7 +121,7 @@ export class Disturber {
   /** It gets no answer to a request, and is ended for taking too long. */
   async #runOutOfTime(): Promise<void> {
     const { functions, proxies } = this.#stack;
-    const name = this.#busyFunction();
+    const name = this.busyFunction();
     let isSilent = false;
     await functions.setTimeout(name, 1);
     proxies[name].inject(this.#oneOf<Fault>(["silent", "late silent"]), () => {
@@ -179,7 +182,7 @@ export class Disturber {
   }
 
   /** Does something at the next request of a function, which is not disturbed by it. */
-  #atRequest(name: FunctionName, work: () => void): void {
+  atRequest(name: FunctionName, work: () => void): void {
     let isNext = true;
     this.#stack.proxies[name].inject("silent", () => {
       if (isNext && !this.#isOver) work();
@@ -189,7 +192,7 @@ export class Disturber {
   }
 
   /** One that has just been invoked; now and then any. */
-  #busyFunction(): FunctionName {
+  busyFunction(): FunctionName {
     const { recorder, functions, random } = this.#stack;
     const busy = recorder.calls.slice(-recent).map(({ name }) => name);
     return this.#oneOf(random.below(6) === 0 || busy.length === 0 ? functions.all : busy);
@@ -201,5 +204,6 @@ export class Disturber {
 
   #count(what: Disturbance): void {
     this.#counts.set(what, this.countOf(what) + 1);
+    this.#onCount(what);
   }
 }

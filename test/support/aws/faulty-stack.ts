@@ -45,11 +45,8 @@ export class FaultyStack implements AsyncDisposable {
     const deployed = new PipelineStack(options, settings);
     await deployed.deploy();
     const stack = new FaultyStack(options, deployed);
-    for (const name of stack.functions.all) {
-      const proxy = await stack.#startProxy(name);
-      stack.proxies[name] = proxy;
-      await stack.functions.set(name, { AWS_ENDPOINT_URL: proxy.endpoint });
-    }
+    for (const name of stack.functions.all) stack.proxies[name] = await stack.#startProxy(name);
+    await stack.#interpose();
     return stack;
   }
 
@@ -69,6 +66,12 @@ export class FaultyStack implements AsyncDisposable {
   async setPolicy(policy: PolicySettings): Promise<void> {
     for (const name of ["plan", "fused"] as const)
       await this.functions.set(name, { [variables.policy]: JSON.stringify(policy) });
+  }
+
+  /** Other code or settings, by the CDK's own command, whatever runs meanwhile. */
+  async deploy(changed: Partial<AppSettings["props"]>): Promise<void> {
+    await this.#stack.deploy(changed);
+    await this.#interpose();
   }
 
   /** Requests that had a fault. */
@@ -109,6 +112,12 @@ export class FaultyStack implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.functions[Symbol.dispose]();
     for (const proxy of Object.values(this.proxies)) await proxy.close();
+  }
+
+  /** A deployment knows nothing of proxies. */
+  async #interpose(): Promise<void> {
+    for (const name of this.functions.all)
+      await this.functions.set(name, { AWS_ENDPOINT_URL: this.proxies[name].endpoint });
   }
 
   #startProxy(name: FunctionName): Promise<FaultProxy> {

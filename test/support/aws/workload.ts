@@ -11,4 +11,6 @@ export interface Workload {
   close(): Promise<void>;
   /** What is wrong with the output. */
   problems(): Promise<string[]>;
+  /** How many rows that has looked at. */
+  readonly rows: number;
 }

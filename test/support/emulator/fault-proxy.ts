@@ -33,8 +33,10 @@ export interface FaultPlan {
 export interface FaultProxy extends AsyncDisposable {
   /** `http://127.0.0.1:port`, for clients. They need a time-out. */
   readonly endpoint: string;
-  /** How many faults happened. */
+  /** How many faults happened, */
   readonly count: number;
+  /** and of which kinds. */
+  readonly counts: Readonly<Partial<Record<Fault, number>>>;
   /** How many requests came. */
   readonly requests: number;
   /** The next requests that this says so for have this fault, and not by chance. */
@@ -69,6 +71,7 @@ export async function startFaultProxy(target: string, plan: FaultPlan): Promise<
 
 class ForwardingProxy implements FaultProxy {
   count = 0;
+  readonly counts: Partial<Record<Fault, number>> = {};
   requests = 0;
   readonly #target: string;
   readonly #plan: FaultPlan;
@@ -126,6 +129,7 @@ class ForwardingProxy implements FaultProxy {
       const fault = this.#faultOf(asked);
       if (fault === undefined) return await this.#forward(asked, outgoing);
       this.count++;
+      this.counts[fault] = (this.counts[fault] ?? 0) + 1;
       await this.#misuse(fault, asked, outgoing);
     } catch {
       outgoing.destroy(); // one of the two is gone
