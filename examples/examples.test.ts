@@ -49,6 +49,39 @@ interface Order {
   readonly totalCents: number;
 }
 
+test("order-totals.ts ends with each country's total, and has its days from midnight in New York", async () => {
+  const sinks = ["out/order-totals/so-far", "out/order-totals/days"];
+  const [totals, days] = (await rowsOf("order-totals.ts", ["--epoch-records", "50"], sinks)) as [
+    { country: string; upTo: string; orders: number; revenueCents: number }[],
+    { country: string; from: string; orders: number; largestCents: number }[],
+  ];
+  const lines = sampleLines("orders.jsonl").filter((line) => /"totalCents":\d+}$/.test(line));
+  const orders = lines.map((line): Order => JSON.parse(line));
+  const cents = (all: readonly Order[]) => all.map(({ totalCents }) => totalCents);
+  const expected = [...Map.groupBy(orders, ({ country }) => country)].map(([country, all]) => ({
+    country,
+    upTo: all
+      .map(({ placedAt }) => placedAt)
+      .sort()
+      .at(-1)!,
+    orders: all.length,
+    revenueCents: cents(all).reduce((sum, one) => sum + one),
+  }));
+  const last = new Map(totals.map((row) => [row.country, row]));
+  assert.ok(totals.length > last.size, "updates");
+  assert.deepEqual(sorted([...last.values()]), sorted(expected));
+
+  const dayOf = ({ placedAt }: Order) =>
+    `${new Date(Date.parse(placedAt) - 5 * 3_600_000).toISOString().slice(0, 10)}T05:00:00.000Z`;
+  const byDay = Map.groupBy(orders, (order) => JSON.stringify([order.country, dayOf(order)]));
+  const lastOfDay = new Map(days.map((row) => [JSON.stringify([row.country, row.from]), row]));
+  const expectedDays = [...byDay].map(([name, all]) => {
+    const [country, from] = JSON.parse(name);
+    return { country, from, orders: all.length, largestCents: Math.max(...cents(all)) };
+  });
+  assert.deepEqual(sorted([...lastOfDay.values()]), sorted(expectedDays));
+});
+
 test("orders.ts puts every order into the revenue of its hours, or tells where it went", async () => {
   const sinks = ["out/orders/revenue", "out/orders/late", "out/orders/dead-letters"];
   const [revenue, late, dead] = (await rowsOf("orders.ts", ["--epoch-records", "20"], sinks)) as [
