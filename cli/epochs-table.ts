@@ -1,4 +1,4 @@
-import type { Counts, EpochRow } from "../shared/epoch/epoch.ts";
+import { type Counts, decidedIn, type EpochRow } from "../shared/epoch/epoch.ts";
 import { type Column, formatCount, formatDuration, formatInstant, formatSome, formatTable } from "./format.ts";
 
 interface EpochColumn extends Column {
@@ -21,6 +21,7 @@ const columns: readonly EpochColumn[] = [
   { title: "late", align: "right", cell: countOf((counts) => counts.late), optional: true },
   { title: "skipped", align: "right", cell: countOf((counts) => counts.skipped), optional: true },
   { title: "dead", align: "right", cell: countOf((counts) => counts.deadLettered), optional: true },
+  { title: "lost", align: "right", cell: formatLoss, optional: true },
   { title: "planned", cell: (row) => formatInstant(row.plannedAt) },
   { title: "decided", align: "right", cell: formatDecided },
   { title: "committed", align: "right", cell: formatCommitted },
@@ -42,6 +43,13 @@ function formatStatus(row: EpochRow): string {
   if (row.status !== "decided") return row.status;
   if (row.decision.kind === "restore") return "restored";
   return row.committedAt === null ? "decided" : "committed";
+}
+
+/** Rows that may be lost, and tasks whose share is. */
+function formatLoss(row: EpochRow): string {
+  const { shares, rows } = decidedIn(row)?.loss ?? { shares: [], rows: {} };
+  const lost = sum(Object.values(rows));
+  return [...(lost > 0 ? [formatCount(lost)] : []), ...(shares.length > 0 ? [`${shares.length} tasks`] : [])].join("+");
 }
 
 function formatDecided(row: EpochRow): string {

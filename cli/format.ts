@@ -1,3 +1,5 @@
+import type { LostSoFar } from "../shared/epoch/epoch.ts";
+
 const numbers = new Intl.NumberFormat("en-US");
 const threeDigits = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
 
@@ -95,4 +97,13 @@ export function formatSome(lines: readonly string[], most: number): string {
 
 function twoDigits(value: number): string {
   return String(value).padStart(2, "0");
+}
+
+/** What at-most-once may have lost. */
+export function formatLost({ epochs, shares, rows }: LostSoFar): string {
+  const what = [
+    ...(shares > 0 ? [`${formatCounted(shares, "task")} of input`] : []),
+    ...(rows > 0 ? [`perhaps ${formatCounted(rows, "row")}`] : []),
+  ];
+  return `${what.join(", ")}, in ${formatCounted(epochs, "epoch")}`;
 }

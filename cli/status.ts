@@ -1,6 +1,7 @@
 import { displayPath } from "../local/paths.ts";
 import { readSnapshot, type Snapshot } from "../local/watch/snapshot.ts";
 import type { Checkpoint, DecidedEpoch, EpochRow } from "../shared/epoch/epoch.ts";
+import type { Guarantee } from "../shared/pipeline/topology.ts";
 import type { Head } from "../shared/ports/ledger.ts";
 import {
   formatBytes,
@@ -9,6 +10,7 @@ import {
   formatDuration,
   formatFields,
   formatInstant,
+  formatLost,
   formatOffsets,
   formatSome,
 } from "./format.ts";
@@ -19,6 +21,8 @@ import { formatError } from "./report.ts";
 export interface Status extends Head, Omit<Snapshot, "head"> {
   /** Whether a process or an execution works on it now. */
   readonly atWork: boolean;
+  /** Of the last attempt. */
+  readonly guarantee: Guarantee;
   /** Bytes of the snapshots that the last checkpoint names; null if one is missing. */
   readonly checkpointBytes: number | null;
 }
@@ -30,6 +34,7 @@ export async function readStatus(pipeline: OpenPipeline): Promise<Status> {
     ...pipeline.places,
     ...snapshot,
     atWork: await pipeline.atWork(),
+    guarantee: (snapshot.next ?? snapshot.last)?.attemptPlan.guarantee ?? "exactly-once",
     checkpointBytes: snapshot.last === null ? 0 : await bytesOf(snapshot.last.decision.checkpoint, pipeline),
   };
 }
@@ -52,7 +57,10 @@ export function formatStatus(status: Status, where: Where, now: number): string 
     ["status", formatHeadStatus(status, where)],
     [where.worker, formatWorker(status, where)],
     ["epochs", `${formatCount(status.decided)} decided, ${formatCount(status.committed)} committed`],
+    ["guarantee", status.guarantee],
   ];
+  const lost = last?.decision.lostSoFar;
+  if (lost !== undefined) fields.push(["lost", formatLost(lost)]);
   if (uncommitted !== null) {
     const age = formatDuration(now - uncommitted.decision.decidedAt);
     const sinks = uncommitted.decision.sinks.join(", ");

@@ -1,7 +1,15 @@
 import type { RunResult } from "../local/options.ts";
 import { displayPath } from "../local/paths.ts";
 import { pausedAtWork } from "./exit-codes.ts";
-import { formatBytes, formatCount, formatCounted, formatDuration, formatFields, formatInstant } from "./format.ts";
+import {
+  formatBytes,
+  formatCount,
+  formatCounted,
+  formatDuration,
+  formatFields,
+  formatInstant,
+  formatLost,
+} from "./format.ts";
 import { formatError, style } from "./report.ts";
 
 /** What a run says at its end: how it ended, what it did, where things are, and what to know or do next. */
@@ -35,7 +43,7 @@ function headline(result: RunResult): string {
   }
 }
 
-function work({ progress, late, skipped, deadLettered }: RunResult): [string, string][] {
+function work({ progress, late, skipped, deadLettered, lost }: RunResult): [string, string][] {
   const { records, bytes, epochs, rows, elapsedMs } = progress;
   const exceptions = Object.entries({ late, skipped, "dead-lettered": deadLettered })
     .filter(([, count]) => count > 0)
@@ -44,6 +52,7 @@ function work({ progress, late, skipped, deadLettered }: RunResult): [string, st
     ["read", `${formatCounted(records, "record")}, ${formatBytes(bytes)}`],
     ...(exceptions.length === 0 ? [] : [["of them", exceptions.join(", ")] as [string, string]]),
     ["written", formatCounted(rows, "row")],
+    ...(lost === undefined ? [] : [["lost", formatLost(lost)] as [string, string]]),
     ["took", `${formatDuration(elapsedMs)}, ${formatCounted(epochs, "epoch")}`],
   ];
 }

@@ -5,7 +5,7 @@ import type { PlanAnswer } from "../shared/epoch/plan.ts";
 import type { Ledger } from "../shared/ports/ledger.ts";
 import type { RecordBatch, Source } from "../shared/ports/source.ts";
 import { first } from "../shared/testing/ledger/examples.ts";
-import { emittedMetrics, lives, type MetricsLine } from "../test/support/emitted-metrics.ts";
+import { emittedMetrics, lives, losingLife, type MetricsLine } from "../test/support/emitted-metrics.ts";
 import {
   type MetricName,
   metricUnits,
@@ -30,7 +30,9 @@ for (const life of lives)
       for (const { Name, Unit } of Metrics) emitted.set(Name, Unit);
     }
     const other = life.onError === "skip" ? "DeadLetteredRecords" : "SkippedRecords";
-    const expected = Object.entries(metricUnits).filter(([metric]) => metric !== other);
+    // Nothing is lost here: see below.
+    const absent = [other, "EpochsLost", "TasksLost", "RowsLost"];
+    const expected = Object.entries(metricUnits).filter(([metric]) => !absent.includes(metric));
     assert.deepEqual(Object.fromEntries([...emitted].sort()), Object.fromEntries(expected.sort()));
     assert.ok(lines.every((line) => line.service === "metered"));
 
@@ -54,6 +56,13 @@ for (const life of lives)
     const sums = values("EpochDuration").map((_, epoch) => phases.reduce((sum, phase) => sum + phase[epoch]!, 0));
     assert.deepEqual(sums, values("EpochDuration"));
   });
+
+test("rows that are lost are told by the epoch's decision", async () => {
+  const lines = await emittedMetrics(losingLife);
+  const [lost, ...more] = ["EpochsLost", "TasksLost", "RowsLost"].map((name) => valuesOf(lines, name as MetricName));
+  assert.deepEqual([lost, ...more], [[1], [0], [2]]);
+  assert.deepEqual(valuesOf(lines, "EpochsCommitted"), [1, 1]);
+});
 
 /** What is observed, in order. */
 function recorder() {
@@ -166,6 +175,32 @@ test("lag grows by what an epoch leaves more than the one before did", async () 
       ["LagGrowth", 8 + 1 - 5],
       ["LagGrowth", -9],
     ],
+  );
+});
+
+test("what at-most-once loses is told with the decision, or with the plan that cuts an epoch short; and what it decides is committed", async () => {
+  const counts = { records: 0, bytes: 0, skipped: 0, deadLettered: 0, late: 0, rows: {} };
+  const loss = { shares: [{ stage: 1, task: 0 }], rows: { out: 2, late: 3 } };
+  const row = {
+    ...{ epoch: 1, attempt: 1, status: "decided", plannedAt: 0, plan: { partitions: [] } },
+    attemptPlan: { guarantee: "at-most-once" },
+    decision: { counts, watermark: null, decidedAt: 0, loss },
+  };
+  const ledger = { epochs: async () => [row], epoch: async () => row, acks: async () => [] } as unknown as Ledger;
+  const lost = [
+    ["EpochsLost", 1],
+    ["TasksLost", 1],
+    ["RowsLost", 5],
+  ];
+  const planning = recorder();
+  const clock = { now: () => 0, sleep: async () => {} };
+  await observePlan({ ledger, clock }, { action: "again", lost: 1 }, planning.observe);
+  assert.deepEqual(planning.seen, lost);
+  const deciding = recorder();
+  await observeDecision({ ledger }, { epoch: 1, attempt: 1 }, deciding.observe);
+  assert.deepEqual(
+    deciding.seen.filter(([metric]) => /Lost|Committed/.test(metric)),
+    [...lost, ["EpochsCommitted", 1]],
   );
 });
 

@@ -39,6 +39,10 @@ export const metricUnits = {
   LateRecords: MetricUnit.Count,
   DeadLetteredRecords: MetricUnit.Count,
   SkippedRecords: MetricUnit.Count,
+  /** At-most-once: epochs of which anything may be lost; tasks whose share of the input is; rows that may be. */
+  EpochsLost: MetricUnit.Count,
+  TasksLost: MetricUnit.Count,
+  RowsLost: MetricUnit.Count,
   /** Failed tries to commit a sink or to complete an epoch; each is followed by another. */
   CommitFailures: MetricUnit.Count,
   /** Age of the oldest decision that is not committed: told by each failed commit, and by each plan that finds it old. */
@@ -89,7 +93,17 @@ export const observeDecision = quietly(async ({ ledger }: Reads, id: EpochId, ob
   };
   for (const [metric, count] of Object.entries(exceptions)) if (count > 0) observe(metric as MetricName, count);
   observeTasks(row, await ledger.acks(id), observe);
+  tellLoss(row, observe);
+  // Under a weaker guarantee there is nothing more to come.
+  if (row.attemptPlan.guarantee !== undefined) observe("EpochsCommitted", 1);
 });
+
+function tellLoss({ decision: { loss } }: DecidedEpoch, observe: Observe): void {
+  if (loss === undefined) return;
+  observe("EpochsLost", 1);
+  observe("TasksLost", loss.shares.length);
+  observe("RowsLost", sum(Object.values(loss.rows)));
+}
 
 /** What was there when an epoch was planned, and is in none of its ranges. */
 const leftBy = ({ plan }: EpochRow) => sum(plan.partitions.map(({ to, seen }) => (seen ? seen.high - to : 0)));
@@ -132,6 +146,10 @@ export const observeUncommitted = quietly(
 /** To be called with each answer of `plan`. Where nothing is wrong it asks for nothing more, but when an execution ends. */
 export const observePlan = quietly(async (engine: ReadsWithClock, answer: PlanAnswer, observe: Observe) => {
   if (answer.action === "end") await observeStatus(engine, observe);
+  else if (answer.action === "again" && answer.lost !== undefined) {
+    const row = await engine.ledger.epoch(answer.lost);
+    if (row?.status === "decided") tellLoss(row, observe);
+  }
   // From the age, which the answer has not: it is more than one from the sixth second on.
   else if ("commit" in answer && answer.commit && answer.commit.retrySeconds > 1)
     await observeUncommitted(engine, answer.commit.epoch, observe);

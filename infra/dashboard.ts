@@ -84,7 +84,13 @@ function recordGraphs({ pipeline }: DashboardOptions): Graph[] {
     },
     {
       title: "Records that are in no result",
-      left: [of("LateRecords", "late"), of("DeadLetteredRecords", "dead-lettered"), of("SkippedRecords", "skipped")],
+      left: [
+        of("LateRecords", "late"),
+        of("DeadLetteredRecords", "dead-lettered"),
+        of("SkippedRecords", "skipped"),
+        of("RowsLost", "rows that may be lost (at-most-once)"),
+        of("TasksLost", "tasks that are lost (at-most-once)"),
+      ],
       unit: "Records",
     },
     { title: "State", left: [of("StateBytes", "snapshots, before compression")], unit: "Bytes" },

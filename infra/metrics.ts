@@ -96,6 +96,16 @@ export abstract class MeasuredPipeline extends Construct {
     return this.metric("DeadLetteredRecords", options);
   }
 
+  /** At-most-once: rows that may not have come through. Sum. */
+  metricRowsLost(options?: MetricOptions): Metric {
+    return this.metric("RowsLost", options);
+  }
+
+  /** At-most-once: tasks whose share of the input is lost. Sum. */
+  metricTasksLost(options?: MetricOptions): Metric {
+    return this.metric("TasksLost", options);
+  }
+
   /** Commits that failed, and are tried again. Sum. */
   metricCommitFailures(options?: MetricOptions): Metric {
     return this.metric("CommitFailures", options);

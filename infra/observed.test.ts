@@ -6,7 +6,7 @@ import { Template } from "aws-cdk-lib/assertions";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import { documentedMetrics } from "../test/support/documented-metrics.ts";
-import { emittedMetrics, lives, type MetricsLine } from "../test/support/emitted-metrics.ts";
+import { emittedMetrics, lives, losingLife, type MetricsLine } from "../test/support/emitted-metrics.ts";
 import { Kafka, StreamPipeline, type StreamPipelineProps } from "./index.ts";
 
 function stackOf(
@@ -110,7 +110,7 @@ test("every metric on dashboard and alarms is one that a run emits, or that AWS 
   );
   assert.ok(ours!.length > 20 && foreign!.length > 30);
   const lines: MetricsLine[] = [];
-  for (const life of lives) lines.push(...(await emittedMetrics(life)));
+  for (const life of [...lives, losingLife]) lines.push(...(await emittedMetrics(life)));
   const definitions = lines.flatMap(({ _aws }) => _aws.CloudWatchMetrics);
   const emitted = new Set(definitions.flatMap(({ Metrics }) => Metrics.map(({ Name }) => Name)));
   for (const { name, dimensions } of ours!) {

@@ -1,3 +1,4 @@
+import type { LostSoFar } from "../shared/epoch/epoch.ts";
 import type { ErrorDescription } from "../shared/errors.ts";
 import type { Log } from "./watch/log.ts";
 import type { MetricsOptions } from "./watch/metrics/metrics-server.ts";
@@ -105,6 +106,8 @@ export interface RunResult {
   readonly late: number;
   readonly skipped: number;
   readonly deadLettered: number;
+  /** What an at-most-once run may have lost; absent where nothing is. */
+  readonly lost?: LostSoFar;
   /** Set if the end of the input closed windows: later records of them will be late. */
   readonly closedUntil: number | null;
   /** Folder of the state, and of each files sink by id. */

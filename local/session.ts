@@ -245,7 +245,14 @@ class Session {
   /** The handlers, with the tracker and the watchdog looking on. */
   private observed(handlers: Handlers): Handlers {
     const { tracker, watchdog } = this;
-    const after: Record<string, (input: { epoch: number }, answer: { outcome: string }) => Promise<void>> = {
+    type Answer = { readonly outcome: string; readonly lost?: number };
+    const after: Record<string, (input: { epoch: number }, answer: Answer) => Promise<void>> = {
+      Plan: async (_, { lost }) => {
+        if (lost === undefined) return;
+        await tracker.look(lost);
+        const text = `epoch ${lost} was cut short, and part of it is lost: at-most-once does not try it again`;
+        this.options.onMessage?.({ level: "warning", text });
+      },
       Decide: async ({ epoch }, { outcome }) => {
         if (outcome !== "decided") return;
         await tracker.attemptOver(epoch, true);
@@ -264,7 +271,7 @@ class Session {
         state,
         async (input: never) => {
           const answer = await watchdog.watch(state, () => handler(input));
-          await after[state]?.(input, answer as { outcome: string });
+          await after[state]?.(input, answer as Answer);
           return answer;
         },
       ]),
@@ -298,6 +305,7 @@ class Session {
               ? "paused"
               : otherwise;
     const { late, skipped, deadLettered, ...progress } = tracker.progress;
+    const { lost } = tracker;
     return {
       outcome,
       ...(error && { error: this.place(error) }),
@@ -305,6 +313,7 @@ class Session {
       late,
       skipped,
       deadLettered,
+      ...(lost.epochs > 0 && { lost }),
       closedUntil: await this.closedUntil(progress.decided),
       state: loaded.state,
       outputs: outputsOf(engine.topology),

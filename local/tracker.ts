@@ -1,8 +1,11 @@
 import type { Engine } from "../shared/epoch/engine.ts";
+import type { LostSoFar } from "../shared/epoch/epoch.ts";
 import type { PartitionStatus, Source } from "../shared/ports/source.ts";
 import { noProgress, type Progress } from "./options.ts";
 
 type Counted = Progress & { readonly late: number; readonly skipped: number; readonly deadLettered: number };
+
+const nothingLost: LostSoFar = { epochs: 0, shares: 0, rows: 0 };
 
 /** Watches a run: what is decided and committed is read from the ledger, what is under way is reported by tasks. */
 export class Tracker {
@@ -10,6 +13,8 @@ export class Tracker {
   private reportedAt = Number.NEGATIVE_INFINITY;
   private underWay = { records: 0, bytes: 0 };
   private state: Counted = { ...noProgress, late: 0, skipped: 0, deadLettered: 0 };
+  private lostSoFar = nothingLost;
+  private lostBefore = nothingLost;
   private readonly engine: Engine;
   private readonly report: ((progress: Progress) => void) | undefined;
   private readonly seen: ((partitions: readonly PartitionStatus[]) => void) | undefined;
@@ -30,6 +35,17 @@ export class Tracker {
     const head = await this.engine.ledger.head();
     await this.look(head?.decided ?? 0);
     this.state = { ...this.state, committed: head?.committed ?? 0 };
+    this.lostBefore = this.lostSoFar;
+  }
+
+  /** Of this run (at-most-once), as far as epochs were looked at. */
+  get lost(): LostSoFar {
+    const [after, before] = [this.lostSoFar, this.lostBefore];
+    return {
+      epochs: after.epochs - before.epochs,
+      shares: after.shares - before.shares,
+      rows: after.rows - before.rows,
+    };
   }
 
   get progress(): Counted {
@@ -93,12 +109,14 @@ export class Tracker {
     };
   }
 
-  private async look(epoch: number) {
+  async look(epoch: number) {
     const row = await this.engine.ledger.epoch(epoch);
     if (row?.status !== "decided") return undefined;
-    const { partitions, watermark, counts } = row.decision;
+    const { partitions, watermark, counts, lostSoFar } = row.decision;
     const position = partitions.reduce((sum, one) => sum + one.position, 0);
-    this.state = { ...this.state, decided: epoch, position, watermark };
+    const committed = row.committedAt === null ? this.state.committed : Math.max(this.state.committed, epoch);
+    this.state = { ...this.state, decided: epoch, committed, position, watermark };
+    this.lostSoFar = lostSoFar ?? nothingLost;
     return counts;
   }
 

@@ -1,4 +1,5 @@
 import { invariant } from "../invariant.ts";
+import { expandChains, mergeChains } from "../state/chains.ts";
 import type { Ack, ChainRun, Checkpoint, EpochRow } from "./epoch.ts";
 import { parseObjectKey } from "./names.ts";
 
@@ -16,6 +17,27 @@ export function checkpointOf(row: EpochRow, acks: readonly Ack[], keyGroups: num
     for (const run of runs) for (const object of run.objects) assertDecided(row, object);
   }
   return { stages };
+}
+
+/** What an attempt left that was given up when some of its tasks had claimed their rows: theirs is the new state, all else stays as it was. */
+export function checkpointOfClaims(
+  before: { readonly checkpoint: Checkpoint } | undefined,
+  row: EpochRow,
+  acks: readonly Ack[],
+  keyGroups: number,
+): Checkpoint {
+  const all = { from: 0, to: keyGroups };
+  const claimed = acks.flatMap((ack) => Object.entries(ack.chains));
+  const known = before?.checkpoint.stages ?? {};
+  const stages = new Set([...Object.keys(known), ...claimed.map(([stage]) => stage)]);
+  const merged = [...stages].map((stage) => {
+    const chains = expandChains(known[stage] ?? [], all);
+    for (const [, runs] of claimed.filter(([of]) => of === stage))
+      for (const { from, to, objects } of runs) chains.fill(objects, from, to);
+    return [stage, mergeChains(chains, 0)] as const;
+  });
+  for (const [, runs] of claimed) for (const run of runs) for (const object of run.objects) assertDecided(row, object);
+  return { stages: Object.fromEntries(merged) };
 }
 
 /** I5: a checkpoint is complete. */

@@ -1,12 +1,13 @@
 import type { Json } from "../json.ts";
 import { addTo } from "../operators/counts.ts";
-import type { EpochId } from "../ports/ledger.ts";
+import type { DecisionWrite, EpochId } from "../ports/ledger.ts";
 import type { UnitDecision } from "../ports/sink.ts";
-import { checkpointOf } from "./checkpoint.ts";
+import { checkpointOf, checkpointOfClaims } from "./checkpoint.ts";
 import { digest } from "./digest.ts";
 import { type Engine, sourceOf } from "./engine.ts";
 import type { Ack, Counts, Decision, EpochRow, PartitionState, Unit } from "./epoch.ts";
-import { decidedIn } from "./epoch.ts";
+import { decidedIn, tasksOf } from "./epoch.ts";
+import { lossOf } from "./loss.ts";
 import { maxEventTimeAfter, watermarkAfter } from "./watermark.ts";
 
 /**
@@ -23,24 +24,32 @@ export async function decide(engine: Engine, id: EpochId): Promise<"decided" | "
   if (!isComplete(row, acks)) return "incomplete";
   const last = await ledger.epoch(id.epoch - 1);
   const before = decidedIn(last);
-  const { decision, units } = decisionOf(engine, row, acks, before);
-  return await ledger.decide(id, { decision, units, ackCount: acks.length });
+  return await ledger.decide(id, decisionOf(engine, row, acks, before));
 }
 
 /** Every task of every stage has acknowledged. */
 export function isComplete(row: EpochRow, acks: readonly Ack[], stages = row.attemptPlan.tasks.length): boolean {
-  const expected = row.attemptPlan.fused
-    ? 1
-    : row.attemptPlan.tasks.slice(0, stages).reduce((sum, count) => sum + count, 0);
-  return acks.length === expected;
+  return acks.length === tasksOf(row).filter(({ stage }) => stage < stages).length;
 }
 
-function decisionOf(engine: Engine, row: EpochRow, acks: readonly Ack[], before: Decision | undefined) {
+/**
+ * What is decided by an attempt's acks; where some are missing, all that is theirs stays as it was before. Under the weaker guarantees the rows are there already,
+ * and nothing is left to commit.
+ */
+export function decisionOf(
+  engine: Engine,
+  row: EpochRow,
+  acks: readonly Ack[],
+  before: Decision | undefined,
+): DecisionWrite {
+  const { keyGroups } = engine.topology;
+  const isWhole = isComplete(row, acks);
+  const windows = isWhole || !before ? acks : [...acks, before];
   const { epoch, plan } = row;
   const times = maxEventTimesOf(acks);
   const fixed = {
     kind: "process" as const,
-    checkpoint: checkpointOf(row, acks, engine.topology.keyGroups),
+    checkpoint: isWhole ? checkpointOf(row, acks, keyGroups) : checkpointOfClaims(before, row, acks, keyGroups),
     partitions: plan.partitions.map(
       (one): PartitionState => ({
         id: one.id,
@@ -52,14 +61,15 @@ function decisionOf(engine: Engine, row: EpochRow, acks: readonly Ack[], before:
     ),
     watermark: watermarkAfter(plan, times, sourceOf(engine).outOfOrderMs),
     nextFire: extreme(
-      acks.map((ack) => ack.nextFire),
+      windows.map((one) => one.nextFire),
       Math.min,
     ),
     openUntil: extreme(
-      acks.map((ack) => ack.openUntil),
+      windows.map((one) => one.openUntil),
       Math.max,
     ),
     counts: addCounts(acks.map((ack) => ack.counts)),
+    ...lossOf(row, acks, before),
   };
   const token = digest({ epoch, attempt: row.attempt, uid: engine.uid, ...fixed });
   const previous = before?.previous ?? {};
@@ -76,7 +86,8 @@ function decisionOf(engine: Engine, row: EpochRow, acks: readonly Ack[], before:
     previous: { ...previous, ...Object.fromEntries(units.map((one) => [`${one.sink}/${one.key}`, epoch])) },
     decidedAt: engine.clock.now(),
   };
-  return { decision, units };
+  const committed = row.attemptPlan.guarantee !== undefined;
+  return { decision, units, ackCount: acks.length, ...(committed && { committed }) };
 }
 
 /** Largest event time read, by partition: several tasks may share one. */

@@ -7,11 +7,12 @@
  *                         │   ▼
  *                         fenced
  *
- * `planned → planned` is another attempt. A restore decides over a planned or fenced row. "Committed" is not a status of its own: it is HEAD.committed, and
+ * `planned → planned` is another attempt. A restore decides over a planned or fenced row; a fenced at-most-once attempt with claims is decided as it is ("lose"). "Committed" is not a status of its own: it is HEAD.committed, and
  * a decided row's `committedAt`. `transitions` below is this picture as a table.
  */
 import type { ErrorDescription } from "../errors.ts";
 import type { Json } from "../json.ts";
+import type { Guarantee } from "../pipeline/topology.ts";
 
 /** One partition's share of an epoch: `[from, to)`, cut into sub-ranges at `cuts`. */
 export interface PlannedPartition {
@@ -50,7 +51,11 @@ export interface AttemptPlan {
   /** Number of tasks of each stage; a fused epoch has one task, which does all stages. */
   readonly tasks: readonly number[];
   readonly fused: boolean;
+  /** By its rules the attempt is finished, whoever finds it. Absent: exactly-once. */
+  readonly guarantee?: WeakerGuarantee;
 }
+
+export type WeakerGuarantee = Exclude<Guarantee, "exactly-once">;
 
 /** What went wrong with an attempt. `shrink`: it ran out of time or memory, so the next one may take less (I1). */
 export interface Failure {
@@ -111,6 +116,23 @@ export interface Ack {
   readonly stateBytes: number;
   readonly startedAt: number;
   readonly endedAt: number;
+  /** At-most-once: sinks to which the rows have come through, as the task has confirmed. */
+  readonly published?: readonly string[];
+}
+
+/** What an at-most-once epoch may have lost: nothing of it is missing that is not counted here. */
+export interface Loss {
+  /** Tasks that came to nothing, when others had claimed their rows already: their share of the input is in no state, and its rows nowhere. */
+  readonly shares: readonly { readonly stage: number; readonly task: number }[];
+  /** Rows, per sink, which a task had claimed and nobody has confirmed: each may be there. */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
+/** All that a pipeline has lost in its life. */
+export interface LostSoFar {
+  readonly epochs: number;
+  readonly shares: number;
+  readonly rows: number;
 }
 
 export interface Unit {
@@ -147,6 +169,10 @@ export interface Decision {
   /** Per sink and unit key, `sink/key`: the last epoch up to this one in which it had output. */
   readonly previous: Readonly<Record<string, number>>;
   readonly decidedAt: number;
+  /** At-most-once, where anything may be lost. */
+  readonly loss?: Loss;
+  /** Up to this epoch; absent while nothing was ever lost. */
+  readonly lostSoFar?: LostSoFar;
 }
 
 interface EpochBase {
@@ -179,12 +205,18 @@ export interface DecidedEpoch extends EpochBase {
 }
 export type EpochRow = PlannedEpoch | FencedEpoch | DecidedEpoch;
 
+/** What an attempt consists of. */
+export function tasksOf({ attemptPlan: { fused, tasks } }: EpochRow): { stage: number; task: number }[] {
+  const counts = fused ? [1] : tasks;
+  return counts.flatMap((count, stage) => Array.from({ length: count }, (_, task) => ({ stage, task })));
+}
+
 /** What was decided in an epoch; undefined while nothing is, or where there is no row. */
 export const decidedIn = (row: EpochRow | undefined): Decision | undefined =>
   row?.status === "decided" ? row.decision : undefined;
 
 /** The verbs of the ledger that change an epoch's status. */
-export type Transition = "plan" | "fence" | "decide" | "restore";
+export type Transition = "plan" | "fence" | "decide" | "lose" | "restore";
 
 /** The table of transitions: from a status, by a verb, to a status; a verb that is not there is refused. Nothing leaves `decided` (I3). */
 export const transitions: Readonly<
@@ -192,6 +224,6 @@ export const transitions: Readonly<
 > = {
   none: { plan: "planned", restore: "decided" },
   planned: { plan: "planned", fence: "fenced", decide: "decided", restore: "decided" },
-  fenced: { plan: "planned", restore: "decided" },
+  fenced: { plan: "planned", lose: "decided", restore: "decided" },
   decided: {},
 };

@@ -1,4 +1,4 @@
-import { EpochflowError, type ErrorDescription } from "../errors.ts";
+import { describeError, EpochflowError, type ErrorDescription } from "../errors.ts";
 import { KeyedStage } from "../operators/keyed-stage.ts";
 import { encodePartials, readPartials } from "../operators/partials.ts";
 import { SourceStage } from "../operators/source-stage.ts";
@@ -7,6 +7,7 @@ import { addCounts, isComplete, maxEventTimesOf } from "./decide.ts";
 import { type Engine, sourceOf } from "./engine.ts";
 import type { Ack, ChainRun, EpochRow, PlannedEpoch } from "./epoch.ts";
 import { decidedIn } from "./epoch.ts";
+import { hasRows } from "./loss.ts";
 import { objectKey } from "./names.ts";
 import { TaskOutput } from "./output.ts";
 import type { TaskName } from "./plan.ts";
@@ -38,6 +39,7 @@ export async function operate(engine: Engine, name: TaskName): Promise<OperateOu
     await ledger.fail(name, { error: await placed(engine, row, error), shrink: false });
     return "failed";
   }
+  if (row.attemptPlan.guarantee === "at-most-once") return await task.claim(ack);
   // Nothing is discarded from here on: if the answer is lost, the ack may still be the one that counts, with all that it names (I5).
   return (await ledger.ack(name, ack)).outcome;
 }
@@ -78,7 +80,7 @@ class Task {
     this.name = name;
     const { uid, topology, random, clock } = engine;
     this.invocation = { ...name, pipeline: topology.name, uid, nonce: random.nonce() };
-    this.output = new TaskOutput(engine, this.invocation);
+    this.output = new TaskOutput(engine, this.invocation, row.attemptPlan.guarantee);
     this.startedAt = clock.now();
   }
 
@@ -93,7 +95,7 @@ class Task {
       nonce: this.invocation.nonce,
       chains: this.chains,
       shuffle: this.shuffle,
-      prepared: await this.output.preCommit(),
+      prepared: await this.finishOutput(),
       counts: { ...addCounts(counts.filter((one) => one !== undefined)), rows: this.output.rows },
       maxEventTimes: Object.fromEntries(source?.maxEventTimes ?? []),
       ...this.windows,
@@ -101,6 +103,38 @@ class Task {
       startedAt: this.startedAt,
       endedAt: this.engine.clock.now(),
     };
+  }
+
+  /** What the guarantee wants of the rows before the ack; handles of what is prepared. */
+  private async finishOutput() {
+    const { guarantee } = this.row.attemptPlan;
+    if (guarantee === undefined) return await this.output.preCommit();
+    const fail = async (error: unknown) => {
+      throw error;
+    };
+    if (guarantee === "at-least-once") await this.output.publish(fail);
+    return [];
+  }
+
+  /**
+   * At-most-once: the ack comes first. Whoever has made it may write the rows, once; whatever happens then, nobody else does. Rows that are not confirmed count
+   * as lost.
+   */
+  async claim(ack: Ack): Promise<OperateOutcome> {
+    const { ledger } = this.engine;
+    const tryToClaim = () => ledger.ack(this.name, ack, true);
+    // If the answer alone was lost, the second says so; else nobody would ever write the rows.
+    const claimed = await tryToClaim().catch(tryToClaim);
+    if (claimed.outcome === "fenced" || claimed.ack.nonce !== ack.nonce) {
+      await this.discard();
+      return claimed.outcome;
+    }
+    if (!hasRows(ack)) return "acknowledged";
+    const published = await this.output.publish(async (error) => {
+      await ledger.fail(this.name, { error: describeError(error), shrink: false }).catch(() => {});
+    });
+    await ledger.confirm(this.name, ack, published);
+    return "acknowledged";
   }
 
   /** Closes and deletes what is staged, as far as that goes: what is left is swept by the collector. */

@@ -3,8 +3,9 @@ import { counting } from "../operators/counts.ts";
 import type { StageEnvironment } from "../operators/environment.ts";
 import type { Transaction } from "../ports/sink.ts";
 import type { Engine } from "./engine.ts";
-import type { EpochPlan } from "./epoch.ts";
+import type { EpochPlan, WeakerGuarantee } from "./epoch.ts";
 import type { InvocationName } from "./names.ts";
+import { publish } from "./publish.ts";
 
 interface Open {
   readonly stage: number;
@@ -21,10 +22,12 @@ export class TaskOutput {
   private readonly open: Open[] = [];
   private readonly engine: Engine;
   private readonly invocation: InvocationName;
+  private readonly direct: { readonly direct?: true };
 
-  constructor(engine: Engine, invocation: InvocationName) {
+  constructor(engine: Engine, invocation: InvocationName, guarantee: WeakerGuarantee | undefined) {
     this.engine = engine;
     this.invocation = invocation;
+    this.direct = guarantee ? { direct: true } : {};
   }
 
   /** The world of one stage's operators, with the stage's sinks begun. */
@@ -32,7 +35,7 @@ export class TaskOutput {
     const { topology, running } = this.engine;
     const transactions = new Map<string, Transaction>();
     for (const sink of topology.stages[stage]?.sinks ?? []) {
-      const context = { ...this.invocation, stage, sink, processingTime: plan.processingTime };
+      const context = { ...this.invocation, stage, sink, ...this.direct, processingTime: plan.processingTime };
       const transaction = await this.engine.sink(sink).begin(context);
       transactions.set(sink, transaction);
       this.open.push({ stage, sink, transaction });
@@ -58,6 +61,25 @@ export class TaskOutput {
       if (handle !== undefined) prepared.push({ stage, sink, handle });
     }
     return prepared;
+  }
+
+  /**
+   * Makes all rows visible, without a second phase.
+   *
+   * @param failed what to do about a sink that fails; the others are written all the same
+   * @returns sinks to which all rows have come through
+   */
+  async publish(failed: (error: unknown) => Promise<void>): Promise<string[]> {
+    const missing = new Set<string>();
+    const written = this.open.filter(({ sink }) => Object.hasOwn(this.rows, sink) && this.rows[sink]! > 0);
+    for (const { stage, sink, transaction } of written)
+      try {
+        await publish(this.engine.sink(sink), transaction, { ...this.invocation, stage, sink });
+      } catch (error) {
+        missing.add(sink);
+        await failed(error);
+      }
+    return [...new Set(written.map(({ sink }) => sink))].filter((sink) => !missing.has(sink));
   }
 
   async discard(): Promise<void> {

@@ -52,7 +52,7 @@ function engine(source: Source, given: Partial<Policy> = {}, now = 0): Engine {
     source,
     policy: { ...policy, ...given },
     clock: { now: () => now },
-    topology: { nodes: [node] },
+    topology: { nodes: [node], guarantee: "exactly-once" },
   } as unknown as Engine;
 }
 function decided(decision: Partial<Decision>): DecidedEpoch {

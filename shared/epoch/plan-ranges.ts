@@ -1,6 +1,6 @@
 import type { CutLimit, PartitionStatus, Source } from "../ports/source.ts";
 import { type Engine, sourceOf } from "./engine.ts";
-import type { EpochPlan, EpochRow, PartitionState, PlannedPartition } from "./epoch.ts";
+import type { Decision, EpochPlan, EpochRow, PartitionState, PlannedPartition } from "./epoch.ts";
 import { decidedIn } from "./epoch.ts";
 import { epochLimit } from "./policy.ts";
 import { watermarkAfter } from "./watermark.ts";
@@ -30,7 +30,7 @@ export async function newPlan(
     const from = known.get(id)?.position ?? status.start;
     const to = taken.ends.get(id) ?? from;
     const range = { id, identity, from, to };
-    const cuts = to > from ? await source.split(range, pieceBytes) : [];
+    const cuts = to > from && mayShare(engine) ? await source.split(range, pieceBytes) : [];
     const seen = end === to && high === to ? {} : { seen: { end, high } };
     const planned = { ...range, cuts, ...seen, ...idleness(engine, status, known.get(id), from, to, now) };
     if (!isForgotten(engine, status, planned, watermark)) partitions.push(planned);
@@ -59,6 +59,12 @@ function isForgotten(
   return maxEventTime === null || (watermark !== null && maxEventTime - sourceOf(engine).outOfOrderMs <= watermark);
 }
 
+/** Rows of several tasks that are published side by side are in no order: then those of a partition are one task's. */
+function mayShare({ topology: { guarantee, nodes, stages } }: Engine): boolean {
+  const isOutput = (sink: string) => nodes.some(({ id }) => id === sink);
+  return guarantee === "exactly-once" || !stages[0]!.sinks.some(isOutput);
+}
+
 /** Unless the ledger remembers where "latest" was, what comes next would be behind it when it is asked for again (I1, I8). */
 function hasMomentaryStart(statuses: readonly PartitionStatus[], known: ReadonlyMap<string, unknown>): boolean {
   return statuses.some(({ id, momentary }) => momentary && !known.has(id));
@@ -68,11 +74,13 @@ function hasMomentaryStart(statuses: readonly PartitionStatus[], known: Readonly
 function withoutInput(
   engine: Engine,
   draft: EpochPlan,
-  before: { nextFire: number | null; openUntil: number | null } | undefined,
+  before: Pick<Decision, "nextFire" | "openUntil" | "loss"> | undefined,
   statuses: readonly PartitionStatus[],
 ): EpochPlan | "nothing" | { wait: number } {
   const { policy } = engine;
   const nextFire = before?.nextFire ?? null;
+  // A share that was lost has windows that should have fired.
+  if (before?.loss?.shares.length && nextFire !== null && nextFire <= (draft.watermark ?? nextFire)) return draft;
   if (policy.bounded) {
     const openUntil = before?.openUntil ?? null;
     const closes = !policy.hold && openUntil !== null && (draft.watermark === null || openUntil > draft.watermark);

@@ -3,9 +3,11 @@ import { compareFingerprints, type Fingerprint } from "../pipeline/fingerprint.t
 import type { Head } from "../ports/ledger.ts";
 import type { Engine } from "./engine.ts";
 import type { EpochRow } from "./epoch.ts";
+import { giveUpClaimed } from "./lose.ts";
 import { executionName } from "./names.ts";
 import { newPlan, smallerPlan } from "./plan-ranges.ts";
 import { commitBackOffSeconds, eventsOfFused, eventsOfRound, eventsOfWait, taskCounts } from "./policy.ts";
+import { mustPublish } from "./publish.ts";
 
 export interface TaskName {
   readonly epoch: number;
@@ -33,7 +35,8 @@ export type PlanAnswer =
   | ({ readonly action: "work" } & Work)
   /** The same, and small enough for one invocation that does all of it. */
   | ({ readonly action: "fused" } & Work)
-  | { readonly action: "again" }
+  /** `lost`: an epoch that was decided as far as it had got (at-most-once). */
+  | { readonly action: "again"; readonly lost?: number }
   /** May be a fraction, which Step Functions has rounded up. */
   | { readonly action: "wait"; readonly seconds: number }
   /** Over: idle, or somebody else holds the lease; `start` names an execution to start if it does not exist. */
@@ -70,9 +73,12 @@ export async function plan(engine: Engine, { run, fused = false }: Asking): Prom
   try {
     refuseOtherTopology(engine, head);
     const commit = head.committed < head.decided ? await commitWork(engine, head.committed + 1) : undefined;
-    const mayPlan = head.status === "running" && !policy.draining() && head.decided - head.committed < 2;
+    // Where nothing is left to commit, all that is must have been.
+    const mostUncommitted = topology.guarantee === "exactly-once" ? 2 : 1;
+    const mayPlan = head.status === "running" && !policy.draining() && head.decided - head.committed < mostUncommitted;
     const next = mayPlan ? await planNext(engine, run, head.decided).catch(commitFirst(commit)) : "nothing";
     if (next === "changed") return { action: "again" };
+    if (typeof next === "object" && "lost" in next) return { action: "again", lost: next.lost };
     if (typeof next === "object" && "process" in next) return { ...next, ...(commit && { commit }) };
     const spend = async (events: number) => fused || (await ledger.spend(run, events));
     if (commit)
@@ -117,8 +123,13 @@ function refuseOtherTopology(engine: Engine, head: Head): void {
 
 /** Before anything is staged, every target says whether it can be, and is marked as ours. At the commit it would be too late to choose another. */
 async function openSinks(engine: Engine): Promise<void> {
-  for (const sink of Object.keys(engine.topology.sinks))
-    await engine.sink(sink).open({ pipeline: engine.topology.name, uid: engine.uid, sink });
+  const { topology, uid } = engine;
+  const direct = topology.guarantee !== "exactly-once";
+  for (const sink of Object.keys(topology.sinks)) {
+    const target = engine.sink(sink);
+    if (direct) mustPublish(topology, sink, target);
+    await target.open({ pipeline: topology.name, uid, sink, ...(direct && { direct }) });
+  }
 }
 
 async function commitWork(engine: Engine, epoch: number): Promise<Work["commit"]> {
@@ -135,15 +146,23 @@ async function planNext(
   owner: number,
   decided: number,
 ): Promise<
-  (Required<Pick<Work, "process">> & { action: "work" | "fused" }) | "nothing" | "changed" | { wait: number }
+  | (Required<Pick<Work, "process">> & { action: "work" | "fused" })
+  | "nothing"
+  | "changed"
+  | { wait: number }
+  | { lost: number }
 > {
   const { ledger, topology, policy, clock } = engine;
   await openSinks(engine);
   const epoch = decided + 1;
-  const [last, row] = await Promise.all([ledger.epoch(decided), ledger.epoch(epoch)]);
+  const [last, found] = await Promise.all([ledger.epoch(decided), ledger.epoch(epoch)]);
+  const row = found && (await giveUpClaimed(engine, found, owner));
+  if (row === "changed") return row;
+  if (row === "lost") return { lost: epoch };
   const planned = row ? await again(engine, row) : await newPlan(engine, last);
   if (planned === "nothing" || "wait" in planned) return planned;
   const tasks = taskCounts(policy, planned, topology.stages.length, topology.keyGroups, row?.failures ?? 0);
+  const { guarantee } = topology;
   const fused = tasks.length > 1 && tasks.every((count) => count === 1);
   const stages = fused ? [1] : tasks;
   // What has failed may have been too much for that function, which has the state, and perhaps a commit, in its memory besides.
@@ -153,7 +172,7 @@ async function planNext(
     seen: row ? row.attempt : null,
     owner,
     plan: planned,
-    attemptPlan: { codeDigest: engine.codeDigest, tasks, fused },
+    attemptPlan: { codeDigest: engine.codeDigest, tasks, fused, ...(guarantee !== "exactly-once" && { guarantee }) },
     events: isSmall ? eventsOfFused : eventsOfRound(sum(stages), Object.keys(topology.sinks).length),
     now: clock.now(),
   });

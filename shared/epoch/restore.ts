@@ -69,7 +69,8 @@ async function decideRestore(
       });
     const epoch = head.decided + 1;
     const [last, row]: (EpochRow | undefined)[] = await Promise.all([ledger.epoch(head.decided), ledger.epoch(epoch)]);
-    const fixed = restored(decidedIn(last)?.previous ?? {});
+    const before = decidedIn(last);
+    const fixed = restored(before?.previous ?? {});
     const now = clock.now();
     const decision: Decision = {
       ...fixed,
@@ -79,6 +80,7 @@ async function decideRestore(
       unitCount: 0,
       sinks: [],
       decidedAt: now,
+      ...(before?.lostSoFar && { lostSoFar: before.lostSoFar }),
     };
     const plan = {
       bytes: 0,

@@ -1,7 +1,7 @@
 import { UsageError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
 import { checkName } from "./names.ts";
-import type { Node, OnError, SinkDescription } from "./topology.ts";
+import type { Guarantee, Node, OnError, SinkDescription } from "./topology.ts";
 
 /** Where a pipeline, or any of its streams, keeps its graph; not part of the public API. */
 export const graphOf: unique symbol = Symbol("epochflow.graph");
@@ -19,7 +19,7 @@ export interface OperatorOptions {
 
 export interface PipelineSettings {
   readonly name: string;
-  readonly guarantee: "exactly-once";
+  readonly guarantee: Guarantee;
   readonly onError: OnError;
   readonly keyGroups: number;
 }

@@ -4,7 +4,14 @@ import { checkSink } from "./checks.ts";
 import { type Definition, Graph, graphOf, type OperatorOptions } from "./graph.ts";
 import { checkName } from "./names.ts";
 import { Stream } from "./stream.ts";
-import type { DeadLetterRow, OnError, SinkDescription, SourceDescription } from "./topology.ts";
+import {
+  type DeadLetterRow,
+  type Guarantee,
+  guarantees,
+  type OnError,
+  type SinkDescription,
+  type SourceDescription,
+} from "./topology.ts";
 
 /** What `onError` takes to keep bad records: made by `deadLetter`. */
 export interface DeadLetter {
@@ -25,7 +32,11 @@ export interface PipelineOptions {
   readonly onError?: "fail" | "skip" | DeadLetter;
   /** Into how many groups keys are hashed: the most tasks that can share the state. Cannot change later; default 128. */
   readonly keyGroups?: number;
-  readonly guarantee?: "exactly-once";
+  /**
+   * What a failure may do to output: `exactly-once` (default) nothing; `at-least-once` double it, `at-most-once` lose it, and the ledger counts what. The weaker
+   * ones write straight to the sinks, without a second phase, and are cheaper. May change at any time.
+   */
+  readonly guarantee?: Guarantee;
 }
 
 const deadLetterId = "dead-letter";
@@ -51,7 +62,7 @@ export class Pipeline implements Definition {
     checkName("name of a pipeline", name);
     checkOptions(`pipeline("${name}")`, options, ["onError", "keyGroups", "guarantee"]);
     const { onError = "fail", keyGroups = defaultKeyGroups, guarantee = "exactly-once" } = options;
-    checkChoice("guarantee", guarantee, ["exactly-once"]);
+    checkChoice("guarantee", guarantee, guarantees);
     checkKeyGroups(keyGroups);
     this[graphOf] = new Graph({ name, guarantee, onError: policyOf(onError), keyGroups });
     if (typeof onError === "object") this[graphOf].addSideSink(deadLetterId, onError.deadLetter);

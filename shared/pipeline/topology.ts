@@ -158,10 +158,14 @@ export interface Stage {
   readonly sinks: readonly string[];
 }
 
+/** What a failure may do to output (docs/guarantees.md). */
+export const guarantees = ["exactly-once", "at-least-once", "at-most-once"] as const;
+export type Guarantee = (typeof guarantees)[number];
+
 /** A whole pipeline as data; functions are its leaves. Everything below the DSL reads this and nothing else. */
 export interface Topology {
   readonly name: string;
-  readonly guarantee: "exactly-once";
+  readonly guarantee: Guarantee;
   readonly onError: OnError;
   /** Number of key groups: set once, since state is laid out by it. */
   readonly keyGroups: number;

@@ -31,6 +31,13 @@ export interface EpochId {
   readonly attempt: number;
 }
 
+export interface DecisionWrite {
+  readonly decision: Decision;
+  readonly units: readonly Omit<Unit, "status">[];
+  readonly ackCount: number;
+  readonly committed?: boolean;
+}
+
 /**
  * The record of what was planned, acknowledged, decided and committed; the only authority (protocol §5). Methods are the protocol's
  * verbs: each is one atomic conditional write, or a strongly consistent read. Outcomes that steer the protocol are return values; an exception is
@@ -61,24 +68,36 @@ export interface Ledger {
     events: number;
     now: number;
   }): Promise<{ outcome: "planned"; attempt: number } | { outcome: "not-owner" } | { outcome: "changed" }>;
-  /** Put-if-absent, under an attempt that is planned; gives the ack that counts, or `fenced` where the attempt is over and had no ack of this task. */
-  ack(id: EpochId, ack: Ack): Promise<{ outcome: "acknowledged"; ack: Ack } | { outcome: "fenced" }>;
+  /**
+   * Put-if-absent, under an attempt that is planned; gives the ack that counts, or `fenced` where the attempt is over and had no ack of this task.
+   *
+   * @param claims rows become visible by it (at-most-once): the attempt is planned at the very moment of the write (I2). Otherwise an ack may also land just after a
+   * fence, where nobody reads it
+   */
+  ack(id: EpochId, ack: Ack, claims?: boolean): Promise<{ outcome: "acknowledged"; ack: Ack } | { outcome: "fenced" }>;
+  /** Notes to which sinks the rows of an ack have come through; where the ack is not there any more, nothing. */
+  confirm(id: EpochId, task: { stage: number; task: number }, sinks: readonly string[]): Promise<void>;
   /** Acks of the attempt, by stage and task; all stages if none is given. */
   acks(id: EpochId, stage?: number): Promise<Ack[]>;
   /** Notes what went wrong; changes nothing unless the attempt is planned. The first note of an attempt stays. */
   fail(id: EpochId, failure: Failure): Promise<void>;
   /**
    * The decision (I3): planned at this attempt → decided, HEAD.decided epoch-1 → epoch, units written, and only if exactly `ackCount` acks are there.
-   * `decided` is also the answer to the same decision (equal token) made again.
+   * `decided` is also the answer to the same decision (equal token) made again. `committed`: there is nothing to commit, in this and all epochs before: HEAD.committed
+   * goes along.
    */
-  decide(
-    id: EpochId,
-    write: { decision: Decision; units: readonly Omit<Unit, "status">[]; ackCount: number },
-  ): Promise<"decided" | "fenced" | "incomplete">;
-  /** Planned at this attempt → fenced, counting a failure, with `failure` unless one was noted before. After it the attempt can never be decided. */
+  decide(id: EpochId, write: DecisionWrite): Promise<"decided" | "fenced" | "incomplete">;
+  /** The same, of an attempt that is fenced, by the acks that it has (at-most-once): what is claimed stays, and the rest is lost. */
+  lose(id: EpochId, write: DecisionWrite): Promise<"decided" | "changed">;
+  /**
+   * Planned at this attempt → fenced, counting a failure, with `failure` unless one was noted before. After it the attempt can never be decided.
+   *
+   * @param owner only while this run holds the lease; otherwise the attempt is somebody else's matter, as if it were superseded
+   */
   fence(
     id: EpochId,
     failure: Failure,
+    owner?: number,
   ): Promise<{ outcome: "fenced"; row: EpochRow } | { outcome: "decided" } | { outcome: "superseded" }>;
 
   // ---- commit

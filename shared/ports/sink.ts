@@ -11,6 +11,8 @@ export interface SinkContext {
   readonly stage: number;
   readonly task: number;
   readonly nonce: string;
+  /** The rows will be published, not prepared. */
+  readonly direct?: true;
   /** The plan's, epoch milliseconds: for targets that judge a row by the clock, which would judge it otherwise at the next attempt (I6). */
   readonly processingTime?: number;
 }
@@ -97,11 +99,19 @@ export interface TwoPhaseCommitSink<T = unknown, Prepared extends Json = Json, U
   /**
    * Checks the target and takes possession of it for this ledger: called by every `Plan` before it plans, and before units are committed.
    * Idempotent. `LossError` if it belongs to another ledger or sink.
+   *
+   * @param owner.direct rows will be published, and nothing is left to commit
    */
-  open(owner: { pipeline: string; uid: string; sink: string }): Promise<void>;
+  open(owner: { pipeline: string; uid: string; sink: string; direct?: boolean }): Promise<void>;
   begin(context: SinkContext): Promise<Transaction<T>>;
   /** All is durable, and valid for the target. Undefined if nothing was written: then there is nothing to commit. */
   preCommit(transaction: Transaction<T>): Promise<Prepared | undefined>;
+  /**
+   * For the weaker guarantees, in place of `preCommit` and all that follows: once it resolves, the rows are visible and durable. It is done once for a transaction, and not
+   * tried again; another invocation may publish the same rows, or others of the same task: nothing is overwritten or taken for a repetition. A sink without it is prepared and
+   * committed at once, if it has neither `units` nor `seal`; else it takes exactly-once alone.
+   */
+  publish?(transaction: Transaction<T>): Promise<void>;
   /** Pure; run by Decide. Default: one unit a task, keyed `stage-task`. */
   units?(prepared: readonly PreparedTask<Prepared>[], decision: UnitDecision): CommitUnit<Unit>[];
   /** Makes the unit visible. Idempotent, also against a delayed zombie; `LossError` if it can never succeed. */

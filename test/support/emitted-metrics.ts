@@ -13,6 +13,7 @@ import { InfrastructureError } from "../../shared/errors.ts";
 import { count, deadLetter, files, pattern, pipeline, seconds, tumbling } from "../../shared/index.ts";
 import { describe } from "../../shared/pipeline/describe.ts";
 import { fingerprint } from "../../shared/pipeline/fingerprint.ts";
+import type { Guarantee } from "../../shared/pipeline/topology.ts";
 import type { Executions } from "../../shared/ports/executions.ts";
 import type { TwoPhaseCommitSink } from "../../shared/ports/sink.ts";
 import type { Source } from "../../shared/ports/source.ts";
@@ -37,12 +38,16 @@ const context = { getRemainingTimeInMillis: () => 60_000 } as never;
 const broken = () => new InfrastructureError("broken", "It breaks once.");
 
 interface Life {
+  readonly guarantee?: Guarantee;
   readonly fused: boolean;
   /** What becomes of a record that cannot be read. */
   readonly onError: "deadLetter" | "skip";
 }
 
-/** Lives in which all metrics are emitted. */
+/** In which rows are lost. */
+export const losingLife: Life = { fused: false, onError: "skip", guarantee: "at-most-once" };
+
+/** Lives in which all other metrics are emitted. */
 export const lives: readonly Life[] = [
   { fused: false, onError: "deadLetter" },
   { fused: true, onError: "skip" },
@@ -90,9 +95,12 @@ async function live(folder: string, life: Life): Promise<void> {
   await functions.collect({}, context);
 }
 
-async function deploy(folder: string, { fused, onError }: Life, fails: Failures) {
+async function deploy(folder: string, { fused, onError, guarantee = "exactly-once" }: Life, fails: Failures) {
   const topology = describe(
-    pipeline(name, { onError: onError === "skip" ? "skip" : deadLetter(files.sink({ path: join(folder, "dead") })) })
+    pipeline(name, {
+      guarantee,
+      onError: onError === "skip" ? "skip" : deadLetter(files.sink({ path: join(folder, "dead") })),
+    })
       .from(
         files.source({
           path: join(folder, "in"),
@@ -175,14 +183,19 @@ function likeKafka(source: Source, fails: Failures): Source {
 }
 
 function failing(sink: TwoPhaseCommitSink, fails: Failures): TwoPhaseCommitSink {
-  const commit: TwoPhaseCommitSink["commit"] = async (unit) => {
-    if (fails.commits-- > 0) throw broken();
-    await sink.commit(unit);
-  };
+  const unlessBroken =
+    <Input>(work: (input: Input) => Promise<void>) =>
+    async (input: Input) => {
+      if (fails.commits-- > 0) throw broken();
+      await work(input);
+    };
+  const commit = unlessBroken(sink.commit.bind(sink));
+  const publish = unlessBroken(sink.publish!.bind(sink));
   return new Proxy(sink, {
     get: (_, member) => {
       const value = Reflect.get(sink, member);
       if (member === "commit") return commit;
+      if (member === "publish") return publish;
       return typeof value === "function" ? value.bind(sink) : value;
     },
   });

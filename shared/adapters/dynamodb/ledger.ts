@@ -2,10 +2,10 @@ import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { EpochRow } from "../../epoch/epoch.ts";
 import type { Ledger } from "../../ports/ledger.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
-import { ack, acks, fail, fence } from "../items/attempts.ts";
+import { ack, acks, confirm, fail, fence } from "../items/attempts.ts";
 import { abandonUnit, commit, commitUnit, failCommit, recoverUnit, units } from "../items/committing.ts";
 import { grant, handOver, increment, open, release, setStatus, spend, stop } from "../items/coordination.ts";
-import { decide, restore } from "../items/deciding.ts";
+import { decide, lose, restore } from "../items/deciding.ts";
 import type { Key } from "../items/item-store.ts";
 import { ackKey, epochKey, existing, headKey, missing, wakeKey } from "../items/layout.ts";
 import { epochs } from "../items/ledger.ts";
@@ -37,7 +37,8 @@ export interface DynamoLedgerOptions {
  *   the transaction checks. So no ack goes missing; nor can one appear, since the caller counts until every task of the attempt plan has one, and a key is
  *   taken once. `commit` lists units: they were all written with the decision, and once committed or abandoned a unit never is prepared again. What a verb
  *   refuses by a list (`incomplete`, `gone`) was so when the list was read; what it throws by one is thrown only if the rows beside are unchanged.
- * - *What `ack` and the verbs of a unit rest on.* They write one row, conditional on itself alone, half as dear as a transaction; and the acks of many tasks,
+ * - *What `ack` and the verbs of a unit rest on* (not of an ack that claims rows: that is a transaction with its epoch's row, and a fence is in it or after it; `confirm` adds to
+ *   an ack what no verb that decides rests on). They write one row, conditional on itself alone, half as dear as a transaction; and the acks of many tasks,
  *   which all would check the epoch's row, cannot get into each other's way (two transactions that meet at a row cancel each other). An ack that was begun
  *   while its attempt was planned may thus land after the attempt was fenced or superseded. Nothing ever reads it but `abort`, which ends what it names, or
  *   else leaves that to the sweep, and `trim`, which deletes it. It cannot land in a decided attempt: all acks of that are there, so it finds the one
@@ -69,15 +70,21 @@ export class DynamoLedger implements Ledger {
 
   readonly plan: Ledger["plan"] = (write) =>
     this.#store.write([headKey, wakeKey, ...withLast(write.epoch)], (items) => plan(items, write));
-  readonly ack: Ledger["ack"] = (id, given) =>
-    this.#store.settle([epochKey(id.epoch), ackKey(id, given)], (items) => ack(items, id, given));
+  readonly ack: Ledger["ack"] = (id, given, claims = false) =>
+    this.#store[claims ? "write" : "settle"]([epochKey(id.epoch), ackKey(id, given)], (items) => ack(items, id, given));
+  readonly confirm: Ledger["confirm"] = (id, task, sinks) =>
+    this.#store.settle([ackKey(id, task)], (items) => confirm(items, id, task, sinks));
   readonly acks: Ledger["acks"] = (id, stage) => this.#store.read([], (items) => acks(items, id, stage));
   readonly fail: Ledger["fail"] = (id, failure) =>
     this.#store.write([epochKey(id.epoch)], (items) => fail(items, id, failure));
   readonly decide: Ledger["decide"] = (id, write) =>
     this.#store.write([headKey, ...withLast(id.epoch)], (items) => decide(items, id, write));
-  readonly fence: Ledger["fence"] = (id, failure) =>
-    this.#store.write([epochKey(id.epoch)], (items) => fence(items, id, failure));
+  readonly lose: Ledger["lose"] = (id, write) =>
+    this.#store.write([headKey, ...withLast(id.epoch)], (items) => lose(items, id, write));
+  readonly fence: Ledger["fence"] = (id, failure, owner) =>
+    this.#store.write([epochKey(id.epoch), ...(owner === undefined ? [] : [wakeKey])], (items) =>
+      fence(items, id, failure, owner),
+    );
 
   readonly units: Ledger["units"] = (epoch, sink) =>
     this.#store.read([epochKey(epoch)], (items) => units(items, epoch, sink));

@@ -2,6 +2,7 @@ import { type FileHandle, open, readdir, readFile, stat } from "node:fs/promises
 import { basename, dirname, join } from "node:path";
 import { LossError, UsageError } from "../../errors.ts";
 import { didYouMean } from "../../options.ts";
+import { inOrder } from "../output/direct.ts";
 import { type Manifest, type ManifestFile, parseManifests } from "../output/manifest.ts";
 import { digestOf } from "./digest.ts";
 import { unlessMissing } from "./durable.ts";
@@ -12,7 +13,7 @@ const chunkBytes = 1 << 20;
 const lineFeed = 10;
 
 /**
- * The rows of a files sink as JSON texts, one each: of whole epochs only, in the order of epochs, tasks and rows. Safe while the pipeline runs: epochs
+ * The rows of a files sink as JSON texts, one each: of whole epochs only, or, under a weaker guarantee, of whole tasks; in the order of epochs, tasks and rows. Safe while the pipeline runs: epochs
  * that are sealed meanwhile may be seen or not.
  *
  * @param path the sink's output folder
@@ -26,8 +27,23 @@ export async function* readRows(path: string): AsyncGenerator<string> {
 export async function* readChunks(path: string): AsyncGenerator<Buffer> {
   const { root } = outputLayout(path);
   const buffer = Buffer.allocUnsafeSlow(chunkBytes);
-  for await (const { epoch, files } of readManifests(path)) {
+  for await (const { epoch, files, direct } of inOrder(await directFiles(root), readManifests(path))) {
+    for (const file of direct) yield* readDirect(join(root, file), buffer);
     for (const file of files) yield* readFileOf(root, epoch, file, buffer);
+  }
+}
+
+async function directFiles(root: string): Promise<string[]> {
+  return (await unlessMissing(readdir(root))) ?? [];
+}
+
+/** It is whole, or it would not be there; of what it should be nobody has kept anything. */
+async function* readDirect(path: string, buffer: Buffer): AsyncGenerator<Buffer> {
+  const handle = await open(path);
+  try {
+    yield* wholeLines(handle, (await handle.stat()).size, buffer);
+  } finally {
+    await handle.close();
   }
 }
 

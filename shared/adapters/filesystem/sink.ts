@@ -60,19 +60,9 @@ class FilesSink implements TwoPhaseCommitSink<unknown, PreparedFile, PreparedFil
   }
 
   async preCommit(transaction: Transaction): Promise<PreparedFile | undefined> {
-    if (!(transaction instanceof StagedFile)) throw new TypeError("the transaction is not one of this sink");
-    try {
-      const prepared = await transaction.finish();
-      if (prepared === undefined) return undefined;
-      await this.#named("prepare rows", async () => {
-        await this.#checkOneFileSystem();
-        await syncFolder(this.#layout.staging);
-      });
-      return prepared;
-    } catch (error) {
-      await transaction.discard();
-      throw error;
-    }
+    const prepared = await this.#finish(transaction);
+    if (prepared !== undefined) await this.#named("prepare rows", () => syncFolder(this.#layout.staging));
+    return prepared;
   }
 
   async commit(context: EpochContext & { unit: PreparedFile }): Promise<void> {
@@ -80,6 +70,18 @@ class FilesSink implements TwoPhaseCommitSink<unknown, PreparedFile, PreparedFil
     const staged = join(this.#layout.staging, prepared.staged);
     await this.#named("publish rows", async () => {
       await this.#publish(context, prepared, staged);
+      await remove(staged);
+    });
+  }
+
+  /** Under a name of the invocation's own, which no manifest names: readers look for it by its kind. */
+  async publish(transaction: Transaction): Promise<void> {
+    const prepared = await this.#finish(transaction);
+    if (prepared === undefined) return;
+    const { root, staging } = this.#layout;
+    const staged = join(staging, prepared.staged);
+    await this.#named("publish rows", async () => {
+      await publish(staged, join(root, prepared.file), this.#system);
       await remove(staged);
     });
   }
@@ -129,6 +131,19 @@ class FilesSink implements TwoPhaseCommitSink<unknown, PreparedFile, PreparedFil
     if (digest !== prepared.digest) throw taken(context, final);
     // Whoever published it may have died before it was durable.
     await syncFolder(root);
+  }
+
+  /** The file is whole and synced, and its name can be published; but the name may not survive yet. */
+  async #finish(transaction: Transaction): Promise<PreparedFile | undefined> {
+    if (!(transaction instanceof StagedFile)) throw new TypeError("the transaction is not one of this sink");
+    try {
+      const prepared = await transaction.finish();
+      if (prepared !== undefined) await this.#named("prepare rows", () => this.#checkOneFileSystem());
+      return prepared;
+    } catch (error) {
+      await transaction.discard();
+      throw error;
+    }
   }
 
   /** Publishing is a matter of names, which works within one file system only. */

@@ -2,7 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { RefusedRow, RowBatch, SinkContext, Transaction } from "../../ports/sink.ts";
 import { JsonLines } from "../output/json-lines.ts";
-import { finalName, stagedName } from "../output/names.ts";
+import { directName, finalName, stagedName } from "../output/names.ts";
 import type { PreparedFile } from "../output/prepared-file.ts";
 import { makeFolder, remove } from "./durable.ts";
 import { fileSystemError } from "./errors.ts";
@@ -45,7 +45,8 @@ export class StagedFile implements Transaction {
       await this.#handle?.sync();
       await this.#close();
     });
-    return { staged: this.#name, file: finalName(this.#context), ...written };
+    const file = this.#context.direct ? directName(this.#context) : finalName(this.#context);
+    return { staged: this.#name, file, ...written };
   }
 
   async discard(): Promise<void> {

@@ -1,5 +1,5 @@
 /** The conditions of the protocol's writes (protocol §5, §6, §8), each a sentence. A verb is these, and what it then writes. */
-import type { DecidedEpoch, EpochRow, PlannedEpoch, Unit } from "../../epoch/epoch.ts";
+import type { DecidedEpoch, EpochRow, FencedEpoch, PlannedEpoch, Unit } from "../../epoch/epoch.ts";
 import type { Head, Wake } from "../../ports/ledger.ts";
 
 type MaybeRow = EpochRow | undefined;
@@ -32,6 +32,10 @@ export const isAsSeen = (row: MaybeRow, seen: number | null): boolean => (row?.a
 /** I2, I3: only the current attempt is acknowledged, decided or fenced, and only before it is settled. */
 export const isPlannedAt = (row: MaybeRow, attempt: number): row is PlannedEpoch =>
   row?.status === "planned" && row.attempt === attempt;
+
+/** I3: it can never be decided by its tasks any more, and no ack can come. */
+export const isFencedAt = (row: MaybeRow, attempt: number): row is FencedEpoch =>
+  row?.status === "fenced" && row.attempt === attempt;
 
 /** I3: after the decision there is only commit. */
 export const isDecidedAt = (row: MaybeRow, attempt: number): row is DecidedEpoch =>

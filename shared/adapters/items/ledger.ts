@@ -1,9 +1,9 @@
 import type { EpochRow } from "../../epoch/epoch.ts";
 import type { Ledger } from "../../ports/ledger.ts";
-import { ack, acks, fail, fence } from "./attempts.ts";
+import { ack, acks, confirm, fail, fence } from "./attempts.ts";
 import { abandonUnit, commit, commitUnit, failCommit, recoverUnit, units } from "./committing.ts";
 import { grant, handOver, increment, open, release, setStatus, spend, stop } from "./coordination.ts";
-import { decide, restore } from "./deciding.ts";
+import { decide, lose, restore } from "./deciding.ts";
 import type { ItemReader, ItemStore, Key } from "./item-store.ts";
 import { epochKey, existing, headKey, isEpochKey, wakeKey } from "./layout.ts";
 import { plan } from "./planning.ts";
@@ -25,10 +25,13 @@ export class ItemLedger implements Ledger {
 
   readonly plan: Ledger["plan"] = async (planned) => this.#store.write((items) => plan(items, planned));
   readonly ack: Ledger["ack"] = async (id, given) => this.#store.write((items) => ack(items, id, given));
+  readonly confirm: Ledger["confirm"] = async (id, task, sinks) =>
+    this.#store.write((items) => confirm(items, id, task, sinks));
   readonly acks: Ledger["acks"] = async (id, stage) => this.#store.read((items) => acks(items, id, stage));
   readonly fail: Ledger["fail"] = async (id, failure) => this.#store.write((items) => fail(items, id, failure));
   readonly decide: Ledger["decide"] = async (id, decision) => this.#store.write((items) => decide(items, id, decision));
-  readonly fence: Ledger["fence"] = async (id, failure) => this.#store.write((items) => fence(items, id, failure));
+  readonly lose: Ledger["lose"] = async (id, decision) => this.#store.write((items) => lose(items, id, decision));
+  readonly fence: Ledger["fence"] = async (...attempt) => this.#store.write((items) => fence(items, ...attempt));
 
   readonly units: Ledger["units"] = async (epoch, sink) => this.#store.read((items) => units(items, epoch, sink));
   readonly commitUnit: Ledger["commitUnit"] = async (epoch, sink, key) =>

@@ -47,11 +47,15 @@ export interface Fetched {
   readonly aborted: readonly { readonly producerId: bigint; readonly firstOffset: number }[];
 }
 
-/** Who writes in transactions: what InitProducerId gave. A later one under the same id fences it. */
-export interface ProducerIdentity {
-  readonly transactionalId: string;
+/** Who writes: what InitProducerId gave. Brokers know a batch of it that comes twice by its sequence number. */
+export interface IdempotentProducer {
   readonly producerId: bigint;
   readonly producerEpoch: number;
+}
+
+/** Who writes in transactions. A later one under the same id fences it. */
+export interface ProducerIdentity extends IdempotentProducer {
+  readonly transactionalId: string;
 }
 
 /** One encoded record batch (v2), patched for its producer, for one partition. */
@@ -87,11 +91,13 @@ export interface KafkaClient {
   /** Whether brokers check produce requests against open transactions (KIP-890, since 3.6): without it a zombie's late batch can land in its successor's transaction. */
   verifiesTransactions(): Promise<boolean>;
 
+  /** A producer without transactions, whom nobody fences. */
+  idempotentProducer(): Promise<IdempotentProducer>;
   /** Fences all earlier producers of the id, and resolves when their open transaction is over. */
   initProducer(transactionalId: string, transactionTimeoutMs: number): Promise<ProducerIdentity>;
   addPartitions(producer: ProducerIdentity, partitions: readonly TopicPartition[]): Promise<void>;
   /** Batches of different partitions at once: each goes to its leader. Resolves when all are acknowledged by all in-sync replicas. */
-  produce(producer: ProducerIdentity, batches: readonly ProduceRequest[]): Promise<void>;
+  produce(producer: ProducerIdentity | IdempotentProducer, batches: readonly ProduceRequest[]): Promise<void>;
   /** Makes the offset of the group part of the open transaction (AddOffsetsToTxn, TxnOffsetCommit). */
   addGroupOffset(producer: ProducerIdentity, group: string, topic: string, offset: GroupOffset): Promise<void>;
   endTransaction(producer: ProducerIdentity, outcome: "commit" | "abort"): Promise<void>;

@@ -3,6 +3,7 @@ import type {
   Fetched,
   FetchRequest,
   GroupOffset,
+  IdempotentProducer,
   Isolation,
   KafkaClient,
   LogEnd,
@@ -40,6 +41,9 @@ export function createKafkaClient(to: KafkaConnection, timeouts: Partial<Timeout
 /** Fetches wait for data, and answers are large: they hold up nothing else. */
 const fetchLane = "fetch";
 const controlLane = "control";
+const directLane = "direct";
+/** Of transactions, where there are none; brokers want a number. */
+const noTimeout = 60_000;
 /** How often a new producer asks whether the transaction of the one before is over. */
 const longestInitPauseMs = 200;
 
@@ -136,13 +140,21 @@ class KafkajsClient implements KafkaClient {
     await this.#transact(producer, "AddPartitionsToTxn", addPartitionsToTransaction(producer, partitions));
   }
 
-  async produce(producer: ProducerIdentity, batches: readonly ProduceRequest[]): Promise<void> {
+  async idempotentProducer(): Promise<IdempotentProducer> {
+    const { code, message, value } = await this.#cluster.ask(initProducerId(null, noTimeout), this.#cluster.deadline());
+    if (code !== 0) throw brokerError(code, "InitProducerId", message);
+    const { producerId, producerEpoch } = value;
+    return { producerId, producerEpoch };
+  }
+
+  async produce(producer: ProducerIdentity | IdempotentProducer, batches: readonly ProduceRequest[]): Promise<void> {
     const deadline = this.#cluster.deadline();
+    const transactionalId = "transactionalId" in producer ? producer.transactionalId : null;
     await askLeaders(this.#cluster, batches, {
       what: "Produce",
-      lane: producer.transactionalId,
+      lane: transactionalId ?? directLane,
       deadline,
-      request: (led) => produce(producer.transactionalId, led, deadline.leftMs),
+      request: (led) => produce(transactionalId, led, deadline.leftMs),
     });
   }
 

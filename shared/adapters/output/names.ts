@@ -31,9 +31,32 @@ export function sealPrefix(owner: SinkOwner, epoch: number): string {
   return `${ownerName(owner)}.${epoch}.seal`;
 }
 
-/** Name of a published file; in the order of their names, files give an epoch's rows in the order of stages and tasks. */
-export function finalName({ epoch, stage, task }: { epoch: number; stage: number; task: number }): string {
-  return `part-${padded(epoch, epochDigits)}-${stage}-${padded(task, taskDigits)}.jsonl`;
+interface TaskPlace {
+  readonly epoch: number;
+  readonly stage: number;
+  readonly task: number;
+}
+
+/** Name of a committed file; in the order of their names, files give an epoch's rows in the order of stages and tasks. */
+export function finalName(place: TaskPlace): string {
+  return `part-${placed(place)}.jsonl`;
+}
+
+const placed = ({ epoch, stage, task }: TaskPlace): string =>
+  `${padded(epoch, epochDigits)}-${stage}-${padded(task, taskDigits)}`;
+
+/** What the names of files begin with that no manifest names, since they were published without a second phase. */
+export const directPrefix = "direct-";
+
+/** Name of such a file: each invocation's own, so that none takes another's place. */
+export function directName(context: SinkContext): string {
+  return `${directPrefix}${placed(context)}-${context.attempt}-${encodePart(context.nonce)}.jsonl`;
+}
+
+/** The epoch of such a file; undefined for any other. */
+export function epochOfDirect(name: string): number | undefined {
+  const [, epoch] = direct.exec(name) ?? [];
+  return epoch === undefined ? undefined : Number(epoch);
 }
 
 export function isFinalName(name: string): boolean {
@@ -54,6 +77,7 @@ export interface StagedFileName {
 
 const part = "[a-z0-9_%-]+";
 const staged = new RegExp(`^(${part}\\.${part}\\.${part})\\.(\\d+)\\.(\\d+)\\.(\\d+)\\.(\\d+)\\.${part}\\.jsonl$`);
+const direct = new RegExp(`^${directPrefix}(\\d{12})-\\d+-\\d{4,}-\\d+-${part}\\.jsonl$`);
 const sealing = new RegExp(`^(${part}\\.${part}\\.${part})\\.(\\d+)\\.seal\\.[0-9a-f-]+$`);
 
 /** Reads a name that `stagedName` made; undefined for any other, so that one with a separator never gets through. */

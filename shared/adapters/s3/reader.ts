@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { LossError, UsageError } from "../../errors.ts";
+import { inOrder } from "../output/direct.ts";
 import { type Manifest, type ManifestFile, parseManifests } from "../output/manifest.ts";
+import { directPrefix } from "../output/names.ts";
 import { OutputPlace, type S3OutputOptions } from "./output-place.ts";
 
 /** Bytes that are read at once. */
@@ -21,9 +23,16 @@ export async function* readRows(options: S3OutputOptions): AsyncGenerator<string
 /** What `readRows` reads, many rows at once: each chunk holds whole lines, their ends included. */
 export async function* readChunks(options: S3OutputOptions): AsyncGenerator<Buffer> {
   const place = new OutputPlace("readRows()", options);
-  for await (const { epoch, files } of manifestsIn(place)) {
+  for await (const { epoch, files, direct } of inOrder(await directFiles(place), manifestsIn(place))) {
+    for (const file of direct) yield* readLines(place, file, (await place.bucket.head(place.keyOf(file)))?.bytes ?? 0);
     for (const file of files) yield* readFileOf(place, epoch, file);
   }
+}
+
+async function directFiles(place: OutputPlace): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { key } of place.bucket.list(place.keyOf(directPrefix))) names.push(key.slice(place.prefix.length));
+  return names;
 }
 
 /** The manifests of all sealed epochs with output, in the order of epochs. Each epoch comes once. */
@@ -61,17 +70,29 @@ async function* readFileOf(place: OutputPlace, epoch: number, file: ManifestFile
   const damaged = () => lost("damaged", `${url} is not as epoch ${epoch} wrote it`, url);
   if (found.bytes !== file.bytes) throw damaged();
   const digest = createHash("sha256");
+  yield* readLines(place, file.file, file.bytes, (block) => digest.update(block));
+  if (digest.digest("hex") !== file.digest) throw damaged();
+}
+
+/** Whole lines. @throws LossError `output-file-damaged` if it is gone meanwhile */
+async function* readLines(
+  place: OutputPlace,
+  file: string,
+  bytes: number,
+  see: (block: Uint8Array) => void = () => {},
+): AsyncGenerator<Buffer> {
+  const key = place.keyOf(file);
+  const url = place.bucket.urlOf(key);
   let rest = Buffer.alloc(0);
-  for (let start = 0; start < file.bytes; start += blockBytes) {
-    const block = await bucket.get(key, { range: { start, end: Math.min(file.bytes, start + blockBytes) } });
-    if (typeof block === "string") throw damaged();
-    digest.update(block);
+  for (let start = 0; start < bytes; start += blockBytes) {
+    const block = await place.bucket.get(key, { range: { start, end: Math.min(bytes, start + blockBytes) } });
+    if (typeof block === "string") throw lost("damaged", `${url} is not as it was written`, url);
+    see(block);
     const all = Buffer.concat([rest, block]);
     const end = all.lastIndexOf(lineFeed) + 1;
     rest = all.subarray(end);
     if (end > 0) yield all.subarray(0, end);
   }
-  if (digest.digest("hex") !== file.digest) throw damaged();
 }
 
 function lost(what: string, message: string, file: string): LossError {

@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CommitUnit, Garbage, SinkContext, Transaction, TwoPhaseCommitSink } from "../../ports/sink.ts";
-import { finalName, isFinalName, parseStagedName, type SinkOwner } from "../output/names.ts";
+import {
+  directPrefix,
+  epochOfDirect,
+  finalName,
+  isFinalName,
+  parseStagedName,
+  type SinkOwner,
+} from "../output/names.ts";
 import type { EpochContext } from "../output/prepared-file.ts";
 import { missing, taken } from "../output/sink-errors.ts";
 import { checkLifecycle } from "./lifecycle.ts";
@@ -53,12 +60,19 @@ class S3FilesSink implements TwoPhaseCommitSink<unknown, PreparedUpload, Prepare
   }
 
   async preCommit(transaction: Transaction): Promise<PreparedUpload | undefined> {
-    if (!(transaction instanceof StagedUpload)) throw new TypeError("the transaction is not one of this sink");
+    return await finish(transaction);
+  }
+
+  /** Under a key of the invocation's own, which no manifest names: readers look for it by its kind. */
+  async publish(transaction: Transaction): Promise<void> {
+    const prepared = await finish(transaction);
+    if (prepared === undefined) return;
+    const { bucket } = this.#place;
+    const key = this.#place.keyOf(prepared.file);
     try {
-      return await transaction.finish();
+      await completeUpload(bucket, key, prepared.upload, prepared.parts, { exclusive: false });
     } catch (error) {
-      await transaction.discard();
-      throw error;
+      throw bucket.error(error, "publish", key);
     }
   }
 
@@ -93,12 +107,14 @@ class S3FilesSink implements TwoPhaseCommitSink<unknown, PreparedUpload, Prepare
     const { bucket, prefix } = this.#place;
     if (!(await isOwner(this.#place, owner))) return 0;
     let ended = 0;
-    for await (const { key, upload } of bucket.uploads(`${prefix}part-`)) {
-      const file = key.slice(prefix.length);
-      if (!isFinalName(file) || !garbage({ epoch: Number(file.split("-")[1]), attempt: noAttempt })) continue;
-      await abortUpload(bucket, key, upload);
-      ended++;
-    }
+    for (const kind of ["part-", directPrefix])
+      for await (const { key, upload } of bucket.uploads(prefix + kind)) {
+        const file = key.slice(prefix.length);
+        const isOurs = isFinalName(file) || epochOfDirect(file) !== undefined;
+        if (!isOurs || !garbage({ epoch: Number(file.split("-")[1]), attempt: noAttempt })) continue;
+        await abortUpload(bucket, key, upload);
+        ended++;
+      }
     return ended;
   }
 
@@ -124,5 +140,15 @@ class S3FilesSink implements TwoPhaseCommitSink<unknown, PreparedUpload, Prepare
         throw missing(context, `the upload ${prepared.upload}`, this.#place.bucket.urlOf(key));
       await sleep(Math.min(pollMs, this.#patienceMs));
     }
+  }
+}
+
+async function finish(transaction: Transaction): Promise<PreparedUpload | undefined> {
+  if (!(transaction instanceof StagedUpload)) throw new TypeError("the transaction is not one of this sink");
+  try {
+    return await transaction.finish();
+  } catch (error) {
+    await transaction.discard();
+    throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type { RefusedRow, RowBatch, SinkContext, Transaction } from "../../ports/sink.ts";
 import { JsonLines } from "../output/json-lines.ts";
-import { finalName, stagedName } from "../output/names.ts";
+import { directName, finalName, stagedName } from "../output/names.ts";
 import { abortUpload, partBytes, startUpload, type UploadedPart, uploadPart } from "./multipart.ts";
 import type { OutputPlace } from "./output-place.ts";
 import type { PreparedUpload } from "./prepared-upload.ts";
@@ -26,7 +26,7 @@ export class StagedUpload implements Transaction {
 
   constructor(place: OutputPlace, context: SinkContext) {
     this.#place = place;
-    this.#file = finalName(context);
+    this.#file = context.direct ? directName(context) : finalName(context);
     this.#staged = stagedName(context);
     this.#lines = new JsonLines(context, (chunk) => this.#gather(chunk));
   }

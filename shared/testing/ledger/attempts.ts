@@ -88,6 +88,39 @@ export function attemptsSuite(check: Check): void {
     assert.equal((await ledger.epoch(1))?.status, "planned");
   });
 
+  check(
+    "I2: an ack that claims rows is that of a planned attempt, and the claim of another is told",
+    async (ledger) => {
+      await begin(ledger);
+      const id = await planned(ledger, 1);
+      const won = { outcome: "acknowledged", ack: ackOf("one") };
+      for (const nonce of ["one", "one", "two"]) assert.deepEqual(await ledger.ack(id, ackOf(nonce), true), won);
+      await ledger.fence(id, failureOf());
+      assert.deepEqual(await ledger.ack(id, ackOf("one"), true), won);
+      assert.deepEqual(await ledger.ack(id, ackOf("two", { task: 1 }), true), { outcome: "fenced" });
+      assert.deepEqual(await ledger.acks(id), [ackOf("one")]);
+    },
+  );
+
+  check("confirming says what has become of an ack's rows, and makes no ack", async (ledger) => {
+    await begin(ledger);
+    const id = await planned(ledger, 1);
+    await ledger.ack(id, ackOf("one"), true);
+    await ledger.confirm(id, { stage: 0, task: 1 }, ["out"]);
+    await ledger.confirm({ epoch: 4, attempt: 1 }, { stage: 0, task: 0 }, ["out"]);
+    await ledger.confirm(id, { stage: 0, task: 0 }, ["out", "late"]);
+    assert.deepEqual(await ledger.acks(id), [ackOf("one", { published: ["out", "late"] })]);
+    assert.deepEqual(await ledger.acks({ epoch: 4, attempt: 1 }), []);
+  });
+
+  check("a planner fences only while it has the lease", async (ledger) => {
+    await begin(ledger);
+    const id = await planned(ledger, 1);
+    assert.deepEqual(await ledger.fence(id, failureOf(), 2), { outcome: "superseded" });
+    assert.equal((await ledger.epoch(1))?.status, "planned");
+    assert.equal((await ledger.fence(id, failureOf(), 1)).outcome, "fenced");
+  });
+
   check("a decided attempt is not fenced", async (ledger) => {
     await begin(ledger);
     const id = await decided(ledger, 1);

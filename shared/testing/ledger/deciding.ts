@@ -3,10 +3,12 @@ import {
   ackOf,
   attemptPlan,
   begin,
+  commitAll,
   committed,
   decided,
   decisionOf,
   failureOf,
+  type NewUnit,
   planned,
   planOf,
   refusedBy,
@@ -105,6 +107,54 @@ export function decidingSuite(check: Check): void {
     await refused("I4", { unitCount: 0, sinks: [], previous: {} }, []);
     assert.equal((await ledger.epoch(2))?.status, "planned");
     assert.equal(await ledger.decide(id, { decision: right, units, ackCount: 1 }), "decided");
+  });
+
+  check(
+    "I4: an epoch without a second phase is committed with its decision, when nothing waits for a commit",
+    async (ledger) => {
+      await begin(ledger);
+      await decided(ledger, 1);
+      const id = await planned(ledger, 2);
+      await ledger.ack(id, ackOf("one"));
+      const direct = async (units: NewUnit[] = []) => {
+        const decision = await decisionOf(ledger, 2, { units });
+        return { decision, units, ackCount: 1, committed: true };
+      };
+      await refusedBy("I4", ledger.decide(id, await direct()));
+      await commitAll(ledger, 1);
+      await refusedBy("I4", ledger.decide(id, await direct([unitOf("0")])));
+      assert.equal(await ledger.decide(id, await direct()), "decided");
+      assert.equal(await ledger.decide(id, await direct()), "decided");
+      const row = await ledger.epoch(2);
+      assert(row?.status === "decided");
+      assert.deepEqual([row.committedAt, row.decision.previous], [row.decision.decidedAt, { "out/0": 1 }]);
+      const head = await ledger.head();
+      assert.deepEqual([head?.decided, head?.committed], [2, 2]);
+      await committed(ledger, 3);
+    },
+  );
+
+  check("I3: what is claimed is decided of a fenced attempt alone, and is not tried again", async (ledger) => {
+    await begin(ledger);
+    const id = await planned(ledger, 1);
+    await ledger.ack(id, ackOf("one"), true);
+    const loss = { shares: [{ stage: 0, task: 1 }], rows: {} };
+    const decision = { ...(await decisionOf(ledger, 1, { units: [] })), loss };
+    const write = { decision, units: [], ackCount: 1, committed: true };
+    assert.equal(await ledger.lose(id, write), "changed");
+    await ledger.fence(id, failureOf());
+    for (const ackCount of [0, 2]) assert.equal(await ledger.lose(id, { ...write, ackCount }), "changed");
+    assert.equal(await ledger.lose({ ...id, attempt: 2 }, write), "changed");
+    await refusedBy("I1", ledger.lose(id, { ...write, decision: { ...decision, partitions: [] } }));
+    assert.equal(await ledger.lose(id, write), "decided");
+    assert.equal(await ledger.lose(id, write), "decided");
+    const row = await ledger.epoch(1);
+    assert(row?.status === "decided");
+    assert.deepEqual([row.attempt, row.failures, row.decision], [1, 1, decision]);
+    assert.equal((await ledger.head())?.committed, 1);
+    assert.deepEqual(await ledger.ack(id, ackOf("two", { task: 1 }), true), { outcome: "fenced" });
+    assert.deepEqual(await ledger.fence(id, failureOf()), { outcome: "decided" });
+    await planned(ledger, 2);
   });
 
   const restoreWrite = async (ledger: Parameters<typeof decided>[0], epoch: number, seen: number | null) => {

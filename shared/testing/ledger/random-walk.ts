@@ -61,7 +61,9 @@ const plan: Step = async (ledger) => {
   await ledger.plan(planWrite(epoch, { owner: owner ?? 1, seen: row?.attempt ?? null, plan: row?.plan ?? fresh }));
 };
 const ack: Step = async (ledger, random) =>
-  ledger.ack(await someAttempt(ledger, random), ackOf(random.nonce(), { task: random.below(2) }));
+  ledger.ack(await someAttempt(ledger, random), ackOf(random.nonce(), { task: random.below(2) }), random.below(2) > 0);
+const confirm: Step = async (ledger, random) =>
+  ledger.confirm(await someAttempt(ledger, random), { stage: 0, task: random.below(2) }, ["out"]);
 const decide: Step = async (ledger, random) => {
   const id = await someAttempt(ledger, random);
   const row = await ledger.epoch(id.epoch);
@@ -69,6 +71,20 @@ const decide: Step = async (ledger, random) => {
   const position = row?.plan.partitions[0]?.to ?? 0;
   const decision = await decisionOf(ledger, id.epoch, { units, position, token: random.nonce() });
   await ledger.decide(id, { decision, units, ackCount: 2 });
+};
+/** Without a second phase: of acks that are all there, or of a fenced attempt. */
+const decideAtOnce: Step = async (ledger, random) => {
+  const id = await someAttempt(ledger, random);
+  const head = await ledger.head();
+  if (head!.committed < head!.decided) return;
+  const position = (await ledger.epoch(id.epoch))?.plan.partitions[0]?.to ?? 0;
+  const decision = await decisionOf(ledger, id.epoch, { units: [], position, token: random.nonce() });
+  const write = { decision, units: [], ackCount: 1 + random.below(2), committed: true };
+  await (random.below(2) === 0 ? ledger.decide(id, write) : ledger.lose(id, write)).catch(ignoreRace);
+};
+/** Another has decided an epoch meanwhile, which waits for its commit. */
+const ignoreRace = (error: { code?: string }): void => {
+  if (error.code !== "invariant-I4") throw error;
 };
 const fence: Step = async (ledger, random) => ledger.fence(await someAttempt(ledger, random), failureOf());
 const fail: Step = async (ledger, random) => ledger.fail(await someAttempt(ledger, random), failureOf());
@@ -116,5 +132,22 @@ const trim: Step = async (ledger, random) => {
 /** More of what makes a life go on. */
 const everything: readonly Step[] = [
   [plan, plan, ack, ack, ack, decide, decide, commitUnit, commitUnit, commit, commit, grant],
-  [fence, fail, restore, abandon, increment, handOver, release, setStatus, setStatus, stop, drop, pin, unpin, trim],
+  [
+    fence,
+    fail,
+    restore,
+    abandon,
+    increment,
+    handOver,
+    release,
+    setStatus,
+    setStatus,
+    stop,
+    drop,
+    pin,
+    unpin,
+    trim,
+    confirm,
+    decideAtOnce,
+  ],
 ].flat();

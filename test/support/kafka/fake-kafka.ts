@@ -2,6 +2,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type {
   GroupOffset,
+  IdempotentProducer,
   KafkaClient,
   ProduceRequest,
   ProducerIdentity,
@@ -18,6 +19,9 @@ interface FakeTransaction {
   readonly partitions: Map<string, "added" | "verifying" | "verified">;
   readonly offsets: Map<string, GroupOffset>;
 }
+/** Of records that are in none. */
+const alone: FakeTransaction = { outcome: "committed", isSettled: true, partitions: new Map(), offsets: new Map() };
+
 interface FakeProducer {
   readonly producerId: bigint;
   producerEpoch: number;
@@ -116,6 +120,7 @@ export class FakeKafka {
         call("topicConfiguration", () => this.topics.get(topic)?.configuration ?? refuse("UNKNOWN_TOPIC_OR_PARTITION")),
       brokerConfiguration: () => call("brokerConfiguration", () => this.brokers),
       verifiesTransactions: () => call("verifiesTransactions", () => this.verifies),
+      idempotentProducer: () => call("idempotentProducer", () => this.#begin()),
       initProducer: (id) => call("initProducer", () => this.#init(id)),
       addPartitions: (producer, partitions) => call("addPartitions", () => this.#addPartitions(producer, partitions)),
       produce: (producer, batches) => call("produce", () => this.#produce(producer, batches)),
@@ -158,6 +163,12 @@ export class FakeKafka {
     return { transactionalId, producerId, producerEpoch };
   }
 
+  /** One without transactions, known by its id alone. */
+  async #begin(): Promise<IdempotentProducer> {
+    const { transactionalId: _, ...identity } = await this.#init(`direct ${this.#producers.size}`);
+    return identity;
+  }
+
   #checked({ transactionalId, producerEpoch }: ProducerIdentity): FakeProducer {
     const producer = this.#producers.get(transactionalId);
     return producer?.producerEpoch === producerEpoch ? producer : refuse("INVALID_PRODUCER_EPOCH");
@@ -180,26 +191,48 @@ export class FakeKafka {
     for (const one of partitions) if (!added.has(partitionName(one))) added.set(partitionName(one), "added");
   }
 
-  async #produce(identity: ProducerIdentity, batches: readonly ProduceRequest[]): Promise<void> {
+  async #produce(identity: ProducerIdentity | IdempotentProducer, batches: readonly ProduceRequest[]): Promise<void> {
     this.produceCalls++;
     this.mostInFlight = Math.max(this.mostInFlight, ++this.#inFlight);
     try {
       const names = batches.map(partitionName);
       if (new Set(names).size < names.length) refuse("INVALID_REQUEST");
-      await Promise.all(batches.map((one) => this.#append(identity, one)));
+      await Promise.all(
+        batches.map((one) =>
+          "transactionalId" in identity ? this.#append(identity, one) : this.#appendDirectly(identity, one),
+        ),
+      );
     } finally {
       this.#inFlight--;
     }
   }
 
-  async #append(identity: ProducerIdentity, { topic, partition, batch }: ProduceRequest): Promise<void> {
-    const name = `${topic}/${partition}`;
+  #readBatch({ topic, partition, batch }: ProduceRequest) {
     const { configuration, partitions = 0 } = this.topics.get(topic) ?? {};
     if (partition >= partitions) refuse("UNKNOWN_TOPIC_OR_PARTITION");
     const [read, ...others] = readBatches(batch);
     if (read === undefined || others.length > 0 || read.bytes.length !== batch.length) return refuse("INVALID_RECORD");
     if (read.crc !== crc32c(batch, 21)) refuse("CORRUPT_MESSAGE");
     if (batch.length > Number(configuration?.["max.message.bytes"])) refuse("MESSAGE_TOO_LARGE");
+    return read;
+  }
+
+  async #appendDirectly(identity: IdempotentProducer, request: ProduceRequest): Promise<void> {
+    const name = partitionName(request);
+    const read = this.#readBatch(request);
+    await turn();
+    const producer = [...this.#producers.values()].find(({ producerId }) => producerId === identity.producerId)!;
+    const expected = producer.sequences.get(name) ?? 0;
+    // A repetition, whose first answer was lost.
+    if (read.sequence < expected) return;
+    if (read.sequence > expected) refuse("OUT_OF_ORDER_SEQUENCE_NUMBER");
+    producer.sequences.set(name, (expected + read.records.length) % 2 ** 31);
+    this.#logs.set(name, [...(this.#logs.get(name) ?? []), { transaction: alone, records: read.records }]);
+  }
+
+  async #append(identity: ProducerIdentity, request: ProduceRequest): Promise<void> {
+    const name = partitionName(request);
+    const read = this.#readBatch(request);
     const transaction = this.#checked(identity).transaction;
     if (!transaction?.partitions.has(name)) return refuse("INVALID_TXN_STATE");
     if (transaction.partitions.get(name) === "added") {

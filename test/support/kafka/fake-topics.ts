@@ -111,6 +111,7 @@ export class FakeTopics {
       topicConfiguration: unused,
       brokerConfiguration: unused,
       verifiesTransactions: unused,
+      idempotentProducer: unused,
       initProducer: unused,
       addPartitions: unused,
       produce: unused,

@@ -176,17 +176,22 @@ function lengthOf(value: number): Uint8Array {
   return bytes.subarray(0, writeLength(bytes, 0, value));
 }
 
-/** Fills in who sends a batch, and which of its records to the partition the first is. */
+/** Fills in who sends a batch, in a transaction or not, and which of its records to the partition the first is. */
 export function stampBatch(
   batch: Buffer,
-  { producerId, producerEpoch }: { readonly producerId: bigint; readonly producerEpoch: number },
+  producer: { readonly producerId: bigint; readonly producerEpoch: number; readonly transactionalId?: string },
   sequence: number,
 ): void {
-  batch.writeBigInt64BE(producerId, at.producerId);
-  batch.writeInt16BE(producerEpoch, at.producerEpoch);
+  const attributes = batch.readInt16BE(at.attributes);
+  const isTransactional = producer.transactionalId !== undefined;
+  batch.writeInt16BE(isTransactional ? attributes | transactional : attributes & ~transactional, at.attributes);
+  batch.writeBigInt64BE(producer.producerId, at.producerId);
+  batch.writeInt16BE(producer.producerEpoch, at.producerEpoch);
   batch.writeInt32BE(sequence, at.sequence);
   batch.writeUInt32BE(crc32c(batch, at.attributes), at.crc);
 }
+
+export const recordsIn = (batch: Buffer): number => batch.readInt32BE(at.records);
 
 /** Sequence numbers begin again at 0 after 2^31 - 1. */
 export const sequenceAfter = (sequence: number, records: number): number => (sequence + records) % 2 ** 31;
@@ -198,7 +203,7 @@ export function splitBatches(bytes: Buffer): { readonly batch: Buffer; readonly 
   while (bytes.length - start >= batchHeaderBytes) {
     const end = start + at.length + 4 + bytes.readInt32BE(start + at.length);
     if (end < start + batchHeaderBytes || end > bytes.length) return undefined;
-    batches.push({ batch: bytes.subarray(start, end), records: bytes.readInt32BE(start + at.records) });
+    batches.push({ batch: bytes.subarray(start, end), records: recordsIn(bytes.subarray(start, end)) });
     start = end;
   }
   return start === bytes.length ? batches : undefined;

@@ -124,13 +124,20 @@ const waysOut: Readonly<Record<string, string>> = {
 };
 
 /** Why a commit ends for now, with its output named. Losses and what is not ours stay as they are. */
-export function commitFailed(error: unknown, place: OutputPlace): unknown {
+export const commitFailed = (error: unknown, place: OutputPlace): unknown =>
+  failed(error, place, "is not committed yet");
+
+/** Why rows could not be written at once. */
+export const publishFailed = (error: unknown, place: OutputPlace): unknown =>
+  failed(error, place, "is not written as a whole");
+
+function failed(error: unknown, place: OutputPlace, what: string): unknown {
   if (!(error instanceof InfrastructureError)) return error;
   const name = error instanceof KafkaError ? error.broker : "";
   const wayOut = waysOut[name] ?? error.wayOut;
-  return new InfrastructureError(
-    error.code,
-    `sink ${place.sink}: epoch ${place.epoch} is not committed yet: ${error.message}`,
-    { ...(wayOut !== undefined && { wayOut }), place: { ...error.place, ...placeOf(place) }, cause: error },
-  );
+  return new InfrastructureError(error.code, `sink ${place.sink}: epoch ${place.epoch} ${what}: ${error.message}`, {
+    ...(wayOut !== undefined && { wayOut }),
+    place: { ...error.place, ...placeOf(place) },
+    cause: error,
+  });
 }

@@ -14,6 +14,7 @@ import type {
 } from "../../../ports/sink.ts";
 import type { KafkaClient } from "../client.ts";
 import { SinkBrokers } from "./brokers.ts";
+import { DirectProducer } from "./direct-producer.ts";
 import { topicMissing } from "./errors.ts";
 import { LaneCommit } from "./lane-commit.ts";
 import { checkUnit, type LaneUnit, laneUnits } from "./lanes.ts";
@@ -56,6 +57,7 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
   readonly #topics: TargetTopics;
   readonly #brokers: SinkBrokers;
   readonly #lanes: LaneCommit;
+  readonly #direct: DirectProducer;
 
   constructor(settings: KafkaSinkSettings<T>, client: KafkaClient, objects: ObjectStore, ports: KafkaSinkPorts) {
     const { clock, transactionTimeoutMs = defaultTransactionTimeoutMs } = ports;
@@ -67,12 +69,14 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
     this.#topics = new TargetTopics(client, clock, this.#topic === undefined ? null : [this.#topic, markerTopic]);
     this.#brokers = new SinkBrokers(client, clock, transactionTimeoutMs);
     const limits = (sink: string) => this.#brokers.check(sink);
+    this.#direct = new DirectProducer(client, ports);
     this.#lanes = new LaneCommit({ client, objects, ...ports, markerTopic, transactionTimeoutMs, limits });
   }
 
   /** Nothing in Kafka need be taken possession of: transactional ids and groups hold the ledger's uid. */
-  async open({ sink }: { sink: string }): Promise<void> {
-    await this.#brokers.check(sink);
+  async open({ sink, direct }: { sink: string; direct?: boolean }): Promise<void> {
+    // What transactions need of brokers, a plain producer does not.
+    if (!direct) await this.#brokers.check(sink);
     await this.#loadTopics(sink);
   }
 
@@ -81,8 +85,14 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
     return new StagedRows(this.#settings, this.#topics, context);
   }
 
-  async preCommit(transaction: Transaction<T>): Promise<PreparedOutput | undefined> {
-    if (!(transaction instanceof StagedRows)) throw new TypeError("the transaction is not one of this sink");
+  /** By an idempotent producer, in no transaction: acknowledged by all in-sync replicas, and seen by all readers. */
+  async publish(transaction: Transaction<T>): Promise<void> {
+    const rows = mine(transaction);
+    await this.#direct.send(rows.context, rows.finish());
+  }
+
+  async preCommit(given: Transaction<T>): Promise<PreparedOutput | undefined> {
+    const transaction = mine(given);
     const { markerTopic: topic, lanes } = this.#settings;
     // Asked each time: an id that is out of date would make the topic look as if it had been made anew since.
     const id = this.#topic === topic ? ((await this.#client.topics([topic]))[0]?.id ?? null) : null;
@@ -118,4 +128,9 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
     for (const name of [this.#topic ?? markerTopic, markerTopic])
       if (this.#topics.get(name) === undefined) throw topicMissing(sink, name);
   }
+}
+
+function mine<T>(transaction: Transaction<T>): StagedRows<T> {
+  if (transaction instanceof StagedRows) return transaction;
+  throw new TypeError("the transaction is not one of this sink");
 }

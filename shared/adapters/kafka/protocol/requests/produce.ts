@@ -4,9 +4,13 @@ import { byTopic, Encoder, readByPartition } from "./wire.ts";
 
 const acksOfAll = -1;
 
-/** Batches of one leader, one a partition: the answers in their order. The batches are sent as they lie. */
+/**
+ * Batches of one leader, one a partition: the answers in their order. The batches are sent as they lie.
+ *
+ * @param transactionalId null: in no transaction
+ */
 export function produce(
-  transactionalId: string,
+  transactionalId: string | null,
   batches: readonly ProduceRequest[],
   timeoutMs: number,
 ): ApiRequest<Answer<void>[]> {

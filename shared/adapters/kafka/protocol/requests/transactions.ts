@@ -1,4 +1,4 @@
-import type { GroupOffset, ProducerIdentity, TopicPartition } from "../../client.ts";
+import type { GroupOffset, IdempotentProducer, ProducerIdentity, TopicPartition } from "../../client.ts";
 import type { Answer, ApiRequest } from "../api-request.ts";
 import { body, byTopic, type Decoder, type Encoder, readByPartition, writeArray } from "./wire.ts";
 
@@ -18,10 +18,10 @@ export function findCoordinator(kind: CoordinatorKind, key: string): ApiRequest<
   };
 }
 
-export function initProducerId(
-  transactionalId: string,
+export function initProducerId<Id extends string | null>(
+  transactionalId: Id,
   transactionTimeoutMs: number,
-): ApiRequest<Answer<ProducerIdentity>> {
+): ApiRequest<Answer<IdempotentProducer & { readonly transactionalId: Id }>> {
   return {
     name: "InitProducerId",
     key: 22,
