@@ -43,7 +43,8 @@ export async function lagOf(
     const known = new Map((decision?.partitions ?? []).map((one) => [one.id, one]));
     const [node] = topology.nodes;
     const outOfOrderMs = node?.kind === "source" ? node.source.outOfOrderMs : 0;
-    const partitions = (await source.discover([...known.values()])).map(({ id, start, end, high }): PartitionLag => {
+    const found = (await source.discover([...known.values()])).filter(({ isRecord }) => !isRecord);
+    const partitions = found.map(({ id, start, end, high }): PartitionLag => {
       const maxEventTime = known.get(id)?.maxEventTime ?? null;
       const watermark = maxEventTime === null ? null : maxEventTime - outOfOrderMs;
       return { id, position: known.get(id)?.position ?? start, end, high, watermark };

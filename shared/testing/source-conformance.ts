@@ -3,7 +3,15 @@ import { suite, test } from "node:test";
 import { LossError } from "../errors.ts";
 import type { KnownPartition, PartitionStatus } from "../ports/source.ts";
 import { cutting } from "./source-cuts.ts";
-import { type Check, readValues, recordsOf, type SourceUnderTest, single, wholeRange } from "./source-scenario.ts";
+import {
+  type Check,
+  partitionsOf,
+  readValues,
+  recordsOf,
+  type SourceUnderTest,
+  single,
+  wholeRange,
+} from "./source-scenario.ts";
 
 export type { SourceUnderTest } from "./source-scenario.ts";
 
@@ -50,8 +58,11 @@ function discovering(check: Check): void {
   check("all partitions are found, under ids that stay", async (input) => {
     await input.append("one", ["a", "b"]);
     await input.append("two", ["c"]);
-    const first = await input.open().discover([]);
-    const again = await input.open().discover(first.map((one) => known(one, one.start)));
+    const first = await partitionsOf(input.open());
+    const again = await partitionsOf(
+      input.open(),
+      first.map((one) => known(one, one.start)),
+    );
     assert.deepEqual(first.map(({ id }) => id).sort(), again.map(({ id }) => id).sort());
     assert.equal(new Set(first.map(({ id }) => id)).size, 2);
     for (const { id, start, end, high } of first) {
@@ -64,7 +75,7 @@ function discovering(check: Check): void {
     const source = input.open();
     const one = await single(source);
     await input.append("two", ["c"]);
-    const later = await input.open().discover([known(one, one.end)]);
+    const later = await partitionsOf(input.open(), [known(one, one.end)]);
     assert.equal(later.length, 2);
     assert.equal(later.find(({ id }) => id === one.id)?.end, one.end);
     const two = later.find(({ id }) => id !== one.id);

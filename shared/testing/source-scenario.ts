@@ -21,9 +21,14 @@ export function wholeRange({ id, identity, start, end }: PartitionStatus): Sourc
   return { id, identity, from: start, to: end };
 }
 
+/** Its partitions, without what else it has to remember. */
+export async function partitionsOf(source: Source, before: readonly KnownPartition[] = []): Promise<PartitionStatus[]> {
+  return (await source.discover(before)).filter(({ isRecord }) => !isRecord);
+}
+
 /** The only partition of an input. */
 export async function single(source: Source, before: readonly KnownPartition[] = []): Promise<PartitionStatus> {
-  const partitions = await source.discover(before);
+  const partitions = await partitionsOf(source, before);
   assert.equal(partitions.length, 1);
   return partitions[0]!;
 }

@@ -66,20 +66,25 @@ export class Looks {
     const plain = new Map(files.flatMap((one) => (one.packed ? [] : [[one.file, one] as const])));
     const missing = wanted.filter(({ identity }) => !identity.packed && !inodes.has(identity.inode));
     const turn = new Turn();
-    const known = files.map((found) => found.packed && wanted.find(({ identity }) => isSameStream(found, identity)));
-    for (const one of known) if (one) turn.take(one.identity.seen - one.position);
+    const sized = files.map((found) => {
+      if (!isPacked(found)) return { found, isSized: true };
+      const original = plain.get(found.file.replace(/\.[^./]+$/, ""));
+      const known = wanted.find(({ identity }) => isSameStream(found, identity, original !== undefined));
+      if (known === undefined) return { found, original, isSized: false };
+      turn.take(known.identity.seen - known.position);
+      return { found: asKnown(found, known.identity), isSized: true };
+    });
     const result: FoundFile[] = [];
-    for (const [index, found] of files.entries()) {
-      if (!isPacked(found)) result.push(found);
-      else if (known[index]) result.push(asKnown(found, known[index].identity));
-      else {
-        const original = plain.get(found.file.replace(/\.[^./]+$/, ""));
-        const isCopy = original !== undefined || missing.some(({ identity }) => isCopyName(found, identity));
-        const one = isCopy || turn.isOpen ? await this.#measure(found, original) : found;
-        if (one === undefined) continue;
-        result.push(one);
-        if (one.unmeasured === undefined) turn.take(one.size);
+    for (const { found, original, isSized } of sized) {
+      if (isSized || !isPacked(found)) {
+        result.push(found);
+        continue;
       }
+      const isCopy = original !== undefined || missing.some(({ identity }) => isCopyName(found, identity));
+      const one = isCopy || turn.isOpen ? await this.#measure(found, original) : found;
+      if (one === undefined) continue;
+      result.push(one);
+      if (!one.unmeasured) turn.take(one.size);
     }
     return result;
   }
@@ -132,7 +137,9 @@ function isEmpty({ head, packed }: FoundFile): boolean {
   return packed === undefined && (head.length === 0 || (head.length === 3 && beginsWithMark(head)));
 }
 
-function isSameStream(found: FoundFile, identity: FileIdentity): boolean {
+/** @param exactly not a copy of it, which another file with the same content may be */
+function isSameStream(found: FoundFile, identity: FileIdentity, exactly: boolean): boolean {
+  if (exactly && found.inode !== identity.inode) return false;
   return identity.unmeasured === undefined && isPackedAs(found, identity) && beginsAs(found, identity);
 }
 

@@ -18,7 +18,7 @@ import { cutLines, endsLine, firstLine, LineCounter, lastLineEnd, splitLines } f
 import { partitionId } from "../lines/partition-id.ts";
 import { Contents, type OpenInput } from "./contents.ts";
 import { type FoundFile, identify, isEdited } from "./found-file.ts";
-import { isDone, mayBeInLine, type WantedFile, wantedFile } from "./identity.ts";
+import { type FileIdentity, isDone, mayBeInLine, type WantedFile, wantedFile } from "./identity.ts";
 import type { ReadableFileSystem } from "./input-file.ts";
 import { InputFolder } from "./input-folder.ts";
 import { Locator, type Survey } from "./locator.ts";
@@ -166,15 +166,8 @@ class FilesSource implements Source {
     const now = this.#now();
     const { gone = now, ...others } = identity;
     const isOver = found.length > 0 && now - gone >= rememberedMs;
-    const since = found.length > 0 ? { gone } : {};
-    return {
-      id,
-      identity: { ...others, ...since },
-      start: 0,
-      end: position,
-      high: position,
-      ...(isOver && { isOver: true as const }),
-    };
+    const kept: FileIdentity = found.length > 0 ? { ...others, gone } : others;
+    return { id, identity: kept, start: 0, end: position, high: position, ...(isOver && { isOver: true as const }) };
   }
 
   async #status(id: string, file: FoundFile, known?: WantedFile): Promise<PartitionStatus> {
