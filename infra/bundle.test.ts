@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { App, Stack } from "aws-cdk-lib";
@@ -45,4 +46,17 @@ test("a native module is deployed only to where it runs", () => {
   // What is loaded only where it is needed is in the bundle too: of MSK's signer, and of the client for secrets.
   const [[, bundle] = []] = deployed.filter(([name]) => name.endsWith("index.mjs"));
   for (const part of ["kafka-cluster:Connect", "GetSecretValue"]) assert.ok(bundle?.includes(part), part);
+});
+
+test("a connector of one's own is bundled, and the client that it loads where it runs", async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "epochflow-bundle-"));
+  const stack = new Stack(new App({ outdir: folder.path }), "stack");
+  new StreamPipeline(stack, "Words", {
+    entry: join(import.meta.dirname, "../examples/postgres/word-counts.ts"),
+    parameters: { input: "s3://data/in/", host: "db", database: "shop", user: "alice" },
+  });
+  const [[name, bundle] = []] = [...readTree(folder.path)].filter(([file]) => file.endsWith("index.mjs"));
+  assert.ok(bundle?.includes("SCRAM-SHA-256") && bundle.includes("epochflow.staged"));
+  // It loads, as far as it can without what StreamPipeline sets.
+  await assert.rejects(import(join(folder.path, name!)), { code: "missing-setting" });
 });
