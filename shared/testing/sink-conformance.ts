@@ -1,13 +1,24 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { LossError, UserCodeError } from "../errors.ts";
-import { commitLedger, owner, perform, performEpoch, SinkEpoch, type SinkUnderTest } from "./sink-scenario.ts";
+import { abandoning } from "./sink-abandoning.ts";
+import {
+  type Check,
+  decided,
+  owner,
+  perform,
+  performEpoch,
+  publish,
+  SinkEpoch,
+  type SinkUnderTest,
+  sees,
+} from "./sink-scenario.ts";
 
 export type { SinkUnderTest } from "./sink-scenario.ts";
 
 /**
  * What every `TwoPhaseCommitSink` must do (protocol §9), as tests of `node:test`: rows reach readers once, all of a unit or none, whatever process dies
- * between whichever two calls, and whatever is called twice or too late.
+ * between whichever two calls, and whatever is called twice, too late, by a zombie, or given up.
  *
  * @param make an empty target; called once a test
  */
@@ -25,26 +36,11 @@ export function sinkConformance<T>(name: string, make: () => Promise<SinkUnderTe
     epochs(check);
     deaths(check);
     zombies(check);
+    abandoning(check);
     refusals(check);
     sweeping(check);
     publishing(check);
   });
-}
-
-type Check<T> = (title: string, body: (target: SinkUnderTest<T>) => Promise<void>) => void;
-
-async function sees<T>(target: SinkUnderTest<T>, ...epochs: { readonly rows: T[] }[]): Promise<void> {
-  const sorted = (rows: T[]) => rows.map((row) => JSON.stringify(row)).sort();
-  assert.deepEqual(sorted(await target.read()), sorted(epochs.flatMap(({ rows }) => rows)));
-}
-
-/** An epoch that one process has prepared, and that is decided. All earlier ones have even numbers. */
-async function decided<T>(target: SinkUnderTest<T>, number = 2, attempt = 1): Promise<SinkEpoch<T>> {
-  const epoch = new SinkEpoch(target, number);
-  const sink = target.open();
-  await perform(epoch.prepare(sink, attempt));
-  epoch.decide(sink);
-  return epoch;
 }
 
 function epochs<T>(check: Check<T>): void {
@@ -56,6 +52,20 @@ function epochs<T>(check: Check<T>): void {
   check("nothing is seen before the commit", async (target) => {
     await decided(target);
     await sees(target);
+  });
+  check("transactions of one process may be open side by side, and one of them be given up", async (target) => {
+    const sink = target.open();
+    await sink.open(owner);
+    const context = { ...owner, epoch: 1, attempt: 1, stage: 0, nonce: "nonce1" };
+    const given = await sink.begin({ ...context, task: 0 });
+    const kept = await sink.begin({ ...context, task: 1 });
+    for (const number of [1, 2, 3]) {
+      given.write([target.row(number)]);
+      kept.write([target.row(10 + number)]);
+    }
+    await given.discard?.();
+    await publish(sink, { stage: 0, task: 1, handle: (await sink.preCommit(kept))! });
+    await sees(target, { rows: [11, 12, 13].map((number) => target.row(number)) });
   });
   check("a task without rows prepares nothing", async (target) => {
     const sink = target.open();
@@ -205,11 +215,7 @@ function refusals<T>(check: Check<T>): void {
       const refused: number[] = [];
       transaction.write([bad, target.row(1), bad, target.row(2), bad], (index) => refused.push(index));
       assert.deepEqual(refused, [0, 2, 4]);
-      const handle = (await sink.preCommit(transaction))!;
-      const decision = { epoch: 1, token: "token", previous: () => null };
-      const units = sink.units?.([{ stage: 0, task: 0, handle }], decision) ?? [{ key: "0-0", unit: handle }];
-      for (const unit of units) await sink.commit({ ...owner, epoch: 1, ...unit, ledger: commitLedger(1, unit) });
-      await sink.seal?.({ ...owner, epoch: 1, units });
+      await publish(sink, { stage: 0, task: 0, handle: (await sink.preCommit(transaction))! });
       await sees(target, { rows: [target.row(1), target.row(2)] });
     },
   );

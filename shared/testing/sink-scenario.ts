@@ -1,5 +1,13 @@
+import assert from "node:assert/strict";
 import type { Json } from "../json.ts";
-import type { CommitLedger, CommitUnit, PreparedTask, Transaction, TwoPhaseCommitSink } from "../ports/sink.ts";
+import type {
+  CommitContext,
+  CommitLedger,
+  CommitUnit,
+  PreparedTask,
+  Transaction,
+  TwoPhaseCommitSink,
+} from "../ports/sink.ts";
 
 /** A target of a sink, as the conformance suite needs it. */
 export interface SinkUnderTest<T = unknown> {
@@ -18,7 +26,10 @@ export interface SinkUnderTest<T = unknown> {
 
 export const owner = { pipeline: "conformance", uid: "ledger-1", sink: "rows" };
 
-type Step = () => Promise<void>;
+/** Adds a test, with a target of its own. */
+export type Check<T> = (title: string, body: (target: SinkUnderTest<T>) => Promise<void>) => void;
+
+export type Step = () => Promise<void>;
 
 /**
  * The ledger as a zombie's luck would have it: to it, the epoch's units are never committed, and all others were.
@@ -40,6 +51,9 @@ export function commitLedger(
 
 /** The last epoch in which a unit's key had output, as the ledger remembers it for each target. */
 const lastOutput = new WeakMap<object, Map<string, number>>();
+
+/** Units that were given up, by epoch and key, as the ledger of each target has them. */
+const givenUp = new WeakMap<object, Map<string, Json>>();
 
 const tasks = [0, 1, 2];
 const rowsPerTask = 3;
@@ -98,16 +112,47 @@ export class SinkEpoch<T> {
 
   /** Steps from the decision on. */
   complete(sink: TwoPhaseCommitSink<T>): Step[] {
-    const context = { ...owner, epoch: this.#epoch };
-    const ledgerOf = (unit: CommitUnit) => commitLedger(this.#epoch, unit, () => this.#isSealed);
-    return [
-      () => sink.open(owner),
-      ...this.#units.map((unit) => () => sink.commit({ ...context, ...unit, ledger: ledgerOf(unit) })),
-      async () => {
-        await sink.seal?.({ ...context, units: this.#units });
-        this.#isSealed = true;
+    const seal = async () => {
+      await sink.seal?.({ ...owner, epoch: this.#epoch, units: this.#units });
+      this.#isSealed = true;
+    };
+    return [...this.commitSteps(sink), seal];
+  }
+
+  /** The same without the last: units alone are committed. */
+  commitSteps(sink: TwoPhaseCommitSink<T>): Step[] {
+    return [() => sink.open(owner), ...this.#units.map((unit) => () => sink.commit(this.#contextOf(unit)))];
+  }
+
+  /** All units are given up: what the sink says of each. */
+  async abandon(sink: TwoPhaseCommitSink<T>): Promise<string[]> {
+    const known = givenUp.get(this.#target) ?? new Map<string, Json>();
+    givenUp.set(this.#target, known);
+    const answers = [];
+    for (const unit of this.#units) {
+      known.set(`${this.#epoch}/${unit.key}`, unit.unit);
+      const answer = await sink.abandon!(this.#contextOf(unit));
+      if (answer === "committed") known.delete(`${this.#epoch}/${unit.key}`);
+      answers.push(answer);
+    }
+    return answers;
+  }
+
+  #contextOf(unit: CommitUnit): CommitContext {
+    const ledger = commitLedger(this.#epoch, unit, () => this.#isSealed);
+    const abandoned = (of: number) => givenUp.get(this.#target)?.get(`${of}/${unit.key}`);
+    return {
+      ...owner,
+      epoch: this.#epoch,
+      ...unit,
+      ledger: {
+        ...ledger,
+        unit: async (of) => {
+          const lost = abandoned(of);
+          return lost === undefined ? await ledger.unit(of) : { status: "abandoned", unit: lost };
+        },
       },
-    ];
+    };
   }
 
   /** One task has no rows in odd epochs. */
@@ -118,6 +163,7 @@ export class SinkEpoch<T> {
 
   #prepareTask(sink: TwoPhaseCommitSink<T>, attempt: number, task: number): Step[] {
     let transaction: Transaction<T>;
+    let handle: Json | undefined;
     return [
       async () => {
         transaction = await sink.begin({
@@ -136,8 +182,10 @@ export class SinkEpoch<T> {
         transaction.write(rows.slice(1));
       },
       async () => {
-        const handle = await sink.preCommit(transaction);
-        // The ledger keeps it as JSON.
+        handle = await sink.preCommit(transaction);
+      },
+      // A process may die before the ledger has it. It keeps it as JSON.
+      async () => {
         if (handle !== undefined)
           this.#prepared.set(task, { stage: 0, task, handle: JSON.parse(JSON.stringify(handle)) });
       },
@@ -159,4 +207,28 @@ export async function performEpoch<T>(target: SinkUnderTest<T>, number: number) 
   await perform(epoch.complete(sink));
   await sink.close();
   return epoch;
+}
+
+/** A first epoch, of one task. */
+export async function publish<T>(sink: TwoPhaseCommitSink<T>, prepared: PreparedTask): Promise<void> {
+  const { stage, task, handle } = prepared;
+  const decision = { epoch: 1, token: "token", previous: () => null };
+  const units = sink.units?.([prepared], decision) ?? [{ key: `${stage}-${task}`, unit: handle }];
+  for (const unit of units) await sink.commit({ ...owner, epoch: 1, ...unit, ledger: commitLedger(1, unit) });
+  await sink.seal?.({ ...owner, epoch: 1, units });
+}
+
+/** An epoch that one process has prepared, and that is decided. All earlier ones have even numbers. */
+export async function decided<T>(target: SinkUnderTest<T>, number = 2, attempt = 1): Promise<SinkEpoch<T>> {
+  const epoch = new SinkEpoch(target, number);
+  const sink = target.open();
+  await perform(epoch.prepare(sink, attempt));
+  epoch.decide(sink);
+  return epoch;
+}
+
+/** Readers see the rows of these epochs, each once, and no others. */
+export async function sees<T>(target: SinkUnderTest<T>, ...epochs: { readonly rows: T[] }[]): Promise<void> {
+  const sorted = (rows: T[]) => rows.map((row) => JSON.stringify(row)).sort();
+  assert.deepEqual(sorted(await target.read()), sorted(epochs.flatMap(({ rows }) => rows)));
 }

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { sinkConformance } from "epochflow/testing";
 import { cli, startCli } from "../support/cli.ts";
-import { folderOf, temporaryFolder } from "../support/folder.ts";
-import { TableSink } from "./table-sink.ts";
+import { folderOf } from "../support/folder.ts";
+import { readRows } from "./table-sink.ts";
 
 const module = join(import.meta.dirname, "pipeline.ts");
 const secret = { TABLE_PASSWORD: "open sesame" };
@@ -77,32 +75,4 @@ test("without the secret nothing is begun, and the message says where it is take
   );
   assert.equal(code, 2, stderr);
   assert.match(stderr, /TABLE_PASSWORD is not set/);
-});
-
-function readRows<Row>(file: string): Row[] {
-  const database = new DatabaseSync(file);
-  const rows = database.prepare("SELECT row FROM rows").all() as { row: string }[];
-  database.close();
-  return rows.map(({ row }) => JSON.parse(row) as Row);
-}
-
-sinkConformance("a table of SQLite", async () => {
-  const folder = temporaryFolder();
-  const file = join(folder.path, "table.sqlite");
-  const sinks: TableSink[] = [];
-  return {
-    open() {
-      const sink = new TableSink(file);
-      sinks.push(sink);
-      return sink;
-    },
-    read: async () => readRows<{ number: number }>(file),
-    row: (number) => ({ number }),
-    badRow: (() => {}) as never,
-    exclusive: true,
-    async close() {
-      for (const sink of sinks) await sink.close();
-      folder[Symbol.dispose]();
-    },
-  };
 });

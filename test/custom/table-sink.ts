@@ -14,16 +14,16 @@ import {
 const schema = `
   CREATE TABLE IF NOT EXISTS owner (one INTEGER PRIMARY KEY CHECK (one = 1), name TEXT, sealed INTEGER DEFAULT 0);
   CREATE TABLE IF NOT EXISTS staged (name TEXT, uid TEXT, epoch INTEGER, attempt INTEGER, row TEXT);
-  CREATE TABLE IF NOT EXISTS commits (epoch INTEGER, key TEXT, PRIMARY KEY (epoch, key));
+  CREATE TABLE IF NOT EXISTS commits (epoch INTEGER, key TEXT, outcome TEXT, PRIMARY KEY (epoch, key));
   CREATE TABLE IF NOT EXISTS rows (row TEXT);`;
 
-interface Owner {
+export interface Owner {
   readonly pipeline: string;
   readonly uid: string;
   readonly sink: string;
 }
-type Staged = { readonly name: string; readonly count: number };
-interface Open extends Transaction {
+export type Staged = { readonly name: string; readonly count: number };
+export interface Open extends Transaction {
   readonly name: string;
   readonly context: SinkContext;
   readonly texts: string[];
@@ -74,10 +74,23 @@ export class TableSink implements TwoPhaseCommitSink<unknown, Staged, Staged> {
 
   async commit({ epoch, key, unit }: CommitContext<Staged>): Promise<void> {
     this.atomic(() => {
-      if (epoch <= this.sealed() || !this.claim(epoch, key)) return;
+      if (epoch <= this.sealed() || !this.claim(epoch, key, "committed")) return;
       const moved = this.run("INSERT INTO rows SELECT row FROM staged WHERE name = ? ORDER BY rowid", unit.name);
       if (moved !== unit.count) throw new LossError("staged-missing", `${moved} of ${unit.count} rows are staged`);
       this.run("DELETE FROM staged WHERE name = ?", unit.name);
+    });
+  }
+
+  async abandon({ epoch, key }: CommitContext<Staged>): Promise<"committed" | "lost" | "unknown"> {
+    return this.atomic(() => {
+      if (epoch <= this.sealed()) return "unknown";
+      this.claim(epoch, key, "lost");
+      const { outcome } = this.one<{ outcome: "committed" | "lost" }>(
+        "SELECT outcome FROM commits WHERE (epoch, key) = (?, ?)",
+        epoch,
+        key,
+      )!;
+      return outcome;
     });
   }
 
@@ -105,20 +118,21 @@ export class TableSink implements TwoPhaseCommitSink<unknown, Staged, Staged> {
     if (this.database.isOpen) this.database.close();
   }
 
-  /** Whether nobody has committed the unit before. */
-  protected claim(epoch: number, key: string): boolean {
-    return this.run("INSERT INTO commits VALUES (?, ?) ON CONFLICT DO NOTHING", epoch, key) === 1;
+  /** Whether nobody has settled the unit before. */
+  protected claim(epoch: number, key: string, outcome: "committed" | "lost"): boolean {
+    return this.run("INSERT INTO commits VALUES (?, ?, ?) ON CONFLICT DO NOTHING", epoch, key, outcome) === 1;
   }
 
   protected sealed(): number {
     return this.one<{ sealed: number }>("SELECT sealed FROM owner")?.sealed ?? 0;
   }
 
-  protected atomic(body: () => void): void {
+  protected atomic<Result>(body: () => Result): Result {
     this.database.exec("BEGIN IMMEDIATE");
     try {
-      body();
+      const result = body();
       this.database.exec("COMMIT");
+      return result;
     } catch (error) {
       this.database.exec("ROLLBACK");
       throw error;
@@ -129,8 +143,8 @@ export class TableSink implements TwoPhaseCommitSink<unknown, Staged, Staged> {
     return Number(this.database.prepare(sql).run(...values).changes);
   }
 
-  protected one<Row>(sql: string): Row | undefined {
-    return this.database.prepare(sql).get() as Row | undefined;
+  protected one<Row>(sql: string, ...values: (string | number)[]): Row | undefined {
+    return this.database.prepare(sql).get(...values) as Row | undefined;
   }
 }
 
@@ -147,4 +161,12 @@ function encode(
     if (!refused) throw error;
     refused(error);
   }
+}
+
+/** What readers see. */
+export function readRows<Row>(file: string): Row[] {
+  const database = new DatabaseSync(file);
+  const rows = database.prepare("SELECT row FROM rows").all() as { row: string }[];
+  database.close();
+  return rows.map(({ row }) => JSON.parse(row) as Row);
 }
