@@ -1,3 +1,4 @@
+import { describeHeldBack } from "../local/held-back.ts";
 import type { Lag, PartitionLag } from "../local/lag.ts";
 import { type Column, formatCount, formatDuration, formatInstant, formatOffsets, formatTable } from "./format.ts";
 
@@ -19,7 +20,7 @@ const watermarks: LagColumn = { title: "watermark", cell: ({ watermark }) => for
 const backlogOf = ({ end, position }: PartitionLag): number => Math.max(0, end - position);
 
 /** A row for each partition, and the sum. "open": written, but in transactions that are not over, and so not readable yet. */
-export function formatLag({ partitions, offsets, watermark, asOf }: Lag, now: number): string {
+export function formatLag({ partitions, offsets, watermark, heldBack = [], asOf }: Lag, now: number): string {
   if (asOf === null) return "Nothing has been planned yet, or nothing since a restore: no ends are known.";
   if (partitions.length === 0) return "The source has no partitions.";
   // From the ledger alone the watermarks of partitions are not known.
@@ -30,7 +31,8 @@ export function formatLag({ partitions, offsets, watermark, asOf }: Lag, now: nu
   );
   const backlog = partitions.reduce((sum, partition) => sum + backlogOf(partition), 0);
   const when = asOf === undefined ? "" : `\n${formatAsOf(asOf, now)}`;
-  return `${table}\n\nbacklog ${formatOffsets(backlog, offsets)}, watermark ${formatInstant(watermark)}${when}`;
+  const held = heldBack.map((one) => `\n${describeHeldBack(one)}`).join("");
+  return `${table}\n\nbacklog ${formatOffsets(backlog, offsets)}, watermark ${formatInstant(watermark)}${when}${held}`;
 }
 
 function formatAsOf(asOf: number, now: number): string {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Decision } from "../shared/epoch/epoch.ts";
 import { decidedIn } from "../shared/epoch/epoch.ts";
 import { bind } from "../shared/pipeline/bind.ts";
-import type { Source } from "../shared/ports/source.ts";
+import type { HeldBack, Source } from "../shared/ports/source.ts";
 import { connectLocally, openLedger, statePaths } from "./compose.ts";
 import { loadPipeline } from "./load.ts";
 import type { RunOptions } from "./options.ts";
@@ -25,6 +25,8 @@ export interface Lag {
   readonly offsets: Source["offsets"];
   /** The pipeline's own, over all partitions. */
   readonly watermark: number | null;
+  /** Open transactions that keep what was written from being read; absent where nobody has looked. */
+  readonly heldBack?: readonly HeldBack[];
   /** When the ends were where they are said to be, epoch milliseconds. Absent: now; null: nobody has looked yet. */
   readonly asOf?: number | null;
 }
@@ -49,7 +51,10 @@ export async function lagOf(
       const watermark = maxEventTime === null ? null : maxEventTime - outOfOrderMs;
       return { id, position: known.get(id)?.position ?? start, end, high, watermark };
     });
-    return { partitions, offsets: source.offsets, watermark: decision?.watermark ?? null };
+    // Who may not see transactions still sees how far behind they are.
+    const heldBack = await source.heldBack?.().catch(() => undefined);
+    const watermark = decision?.watermark ?? null;
+    return { partitions, offsets: source.offsets, watermark, ...(heldBack && { heldBack }) };
   } finally {
     await close();
   }

@@ -16,6 +16,7 @@ import type { Head, Ledger } from "../shared/ports/ledger.ts";
 import { composeLocalEngine, openLedger, removePartialObjects } from "./compose.ts";
 import { LocalExecutions } from "./executions.ts";
 import { outputsOf, topicsOf } from "./folders.ts";
+import { type HeldBackWatch, heldBackWatch } from "./held-back.ts";
 import { type Handlers, handlersOf, interpret } from "./machine.ts";
 import { OperatorThreads } from "./operators.ts";
 import type { RunOptions, RunResult } from "./options.ts";
@@ -118,6 +119,7 @@ class Session {
   private readonly composed: ComposedEngine;
   private readonly tracker: Tracker;
   private readonly watchdog: Watchdog;
+  private readonly heldBack: HeldBackWatch | undefined;
   private readonly threads: OperatorThreads | undefined;
   private readonly executions: LocalExecutions;
   private sweeping: Promise<unknown> | undefined;
@@ -154,6 +156,10 @@ class Session {
       read: (records: number, bytes: number) => this.tracker.read(records, bytes),
     };
     this.engine = internals.engine?.(watched) ?? watched;
+    this.heldBack = heldBackWatch(composed.source, (text) => {
+      options.onMessage?.({ level: "warning", text });
+      watch?.({ type: "held-back", text });
+    });
     this.threads = loaded.url && !internals.engine ? this.startThreads(loaded.url, composed.uid) : undefined;
     const plain = handlersOf(
       this.engine,
@@ -248,6 +254,7 @@ class Session {
     type Answer = { readonly outcome: string; readonly lost?: number };
     const after: Record<string, (input: { epoch: number }, answer: Answer) => Promise<void>> = {
       Plan: async (_, { lost }) => {
+        void this.heldBack?.planned(); // nobody waits for it
         if (lost === undefined) return;
         await tracker.look(lost);
         const text = `epoch ${lost} was cut short, and part of it is lost: at-most-once does not try it again`;

@@ -51,6 +51,7 @@ export type RunEvent =
   | { readonly type: "waiting"; readonly seconds: number }
   | { readonly type: "waiting-for-state"; readonly state: string }
   | { readonly type: "parameters-changed"; readonly text: string }
+  | { readonly type: "held-back"; readonly text: string }
   | { readonly type: "handed-over"; readonly to: string }
   | { readonly type: "collect-failed"; readonly error: ErrorDescription }
   | { readonly type: "run-ended"; readonly result: RunResult };

@@ -91,6 +91,7 @@ export function lineOf(event: RunEvent): Line | undefined {
         fields: { state: event.state },
       };
     case "parameters-changed":
+    case "held-back":
       return { level: "warn", message: event.text, fields: {} };
     case "handed-over":
       return { level: "info", message: `handed over to ${event.to}`, fields: { execution: event.to } };

@@ -56,6 +56,18 @@ export interface PartitionStatus {
   readonly isRecord?: true;
 }
 
+/** What keeps records of a partition from being read, for people: an open transaction of somebody. Times are epoch milliseconds, null where they are not known. */
+export interface HeldBack {
+  readonly id: string;
+  /** Readable up to here. */
+  readonly offset: number;
+  /** Who: "transactional id payments-3 (producer 4012)". */
+  readonly by: string;
+  readonly since: number | null;
+  /** When it ends by itself, if nobody ends it before. */
+  readonly until: number | null;
+}
+
 /** `[from, to)` of one partition. */
 export interface SourceRange {
   readonly id: string;
@@ -82,6 +94,8 @@ export interface Source {
    * `LossError` if a known one is gone, shrank or was replaced before it was read to its end. One that was read to its end and is gone is still returned, with `end` equal to its position.
    */
   discover(known: readonly KnownPartition[]): Promise<PartitionStatus[]>;
+  /** What holds partitions back whose `high` was above their `end` when `discover` looked last. */
+  heldBack?(): Promise<readonly HeldBack[]>;
   /**
    * Where an epoch that starts at `from` ends (exclusive, on a record's boundary, in `(from, end]`), and how many records and bytes that
    * is where the source has counted them. `records` limits are exact.

@@ -58,6 +58,18 @@ export interface ProducerIdentity extends IdempotentProducer {
   readonly transactionalId: string;
 }
 
+/** A transaction that is not over, on one of its partitions. */
+export interface OpenTransaction extends TopicPartition {
+  /** Its first offset in the partition: readers of committed records come no further. */
+  readonly from: number;
+  readonly producerId: bigint;
+  /** Null where we may not see it. */
+  readonly transactionalId: string | null;
+  /** Epoch milliseconds, and milliseconds after which the broker aborts it; null where we may not see them. */
+  readonly startedAt: number | null;
+  readonly timeoutMs: number | null;
+}
+
 /** One encoded record batch (v2), patched for its producer, for one partition. */
 export interface ProduceRequest extends TopicPartition {
   readonly batch: Buffer;
@@ -81,6 +93,8 @@ export interface KafkaClient {
   offsets(partitions: readonly TopicPartition[], which: "earliest" | { readonly timestamp: number }): Promise<number[]>;
   /** For each partition its end for a reader: the last stable offset, or the high watermark. */
   ends(partitions: readonly TopicPartition[], isolation: Isolation): Promise<LogEnd[]>;
+  /** Whose transactions are open on partitions, by first offset (KIP-664, brokers since 2.8). */
+  openTransactions(partitions: readonly TopicPartition[]): Promise<OpenTransaction[]>;
   /** End of a leader epoch in the leader's log (OffsetForLeaderEpoch); -1 if the broker does not know it. */
   endOfLeaderEpoch(partition: TopicPartition, leaderEpoch: number): Promise<number>;
   fetch(request: FetchRequest, signal?: AbortSignal): Promise<Fetched>;

@@ -7,6 +7,7 @@ import type {
   Isolation,
   KafkaClient,
   LogEnd,
+  OpenTransaction,
   ProduceRequest,
   ProducerIdentity,
   TopicMetadata,
@@ -16,6 +17,7 @@ import type { KafkaConnection } from "./connection/connection.ts";
 import { isKafkaError } from "./errors.ts";
 import type { Answer, ApiRequest } from "./protocol/api-request.ts";
 import { Cluster, type Timeouts } from "./protocol/cluster.ts";
+import { openTransactions } from "./protocol/open-transactions.ts";
 import { describeConfigs, type Resource } from "./protocol/requests/configuration.ts";
 import { fetch } from "./protocol/requests/fetch.ts";
 import { stableGroupOffset } from "./protocol/requests/group-offset.ts";
@@ -83,6 +85,10 @@ class KafkajsClient implements KafkaClient {
       deadline: this.#cluster.deadline(),
       request: (led) => listOffsets(led, timestamp, isolation),
     });
+  }
+
+  openTransactions(partitions: readonly TopicPartition[]): Promise<OpenTransaction[]> {
+    return openTransactions(this.#cluster, partitions, this.#cluster.deadline());
   }
 
   async endOfLeaderEpoch(partition: TopicPartition, leaderEpoch: number): Promise<number> {

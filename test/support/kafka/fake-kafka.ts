@@ -130,6 +130,7 @@ export class FakeKafka {
       groupOffset: (group, topic) => call("groupOffset", () => this.#groupOffset(group, topic)),
       offsets: unused,
       ends: unused,
+      openTransactions: unused,
       endOfLeaderEpoch: unused,
       fetch: unused,
       close: async () => {},

@@ -2,6 +2,7 @@ import type { KafkaSourceSettings } from "../../../pipeline/connectors/kafka.ts"
 import type { Clock } from "../../../ports/clock.ts";
 import type {
   CutLimit,
+  HeldBack,
   KnownPartition,
   PartitionStatus,
   RecordBatch,
@@ -11,7 +12,7 @@ import type {
 import type { KafkaClient } from "../client.ts";
 import { retrying } from "../retrying.ts";
 import { Discovery } from "./discovery.ts";
-import { parseIdentity, parsePartitionId } from "./identity.ts";
+import { parseIdentity, parsePartitionId, partitionId } from "./identity.ts";
 import { RangeReader, type ReadOptions, type ReadRange } from "./range-reader.ts";
 import { SizeEstimate } from "./size-estimate.ts";
 import { TopicSelection } from "./topics.ts";
@@ -66,6 +67,7 @@ class KafkaSource implements Source {
   readonly #bounded: boolean;
   /** Of a bounded run: its ends, by partition. */
   #ends: ReadonlyMap<string, PartitionStatus> | undefined;
+  #found: readonly PartitionStatus[] = [];
 
   constructor(
     { topics, startFrom, isolation }: Omit<KafkaSourceSettings, "connection">,
@@ -81,6 +83,7 @@ class KafkaSource implements Source {
 
   async discover(known: readonly KnownPartition[]): Promise<PartitionStatus[]> {
     const found = await retrying(() => this.#discovery.discover(known), { timeoutMs: planPatienceMs });
+    this.#found = found;
     if (!this.#bounded) return found;
     const ends = this.#ends ?? new Map(found.map((status) => [status.id, status]));
     this.#ends = ends;
@@ -88,6 +91,22 @@ class KafkaSource implements Source {
       const fixed = ends.get(status.id);
       return fixed === undefined ? [] : [{ ...status, end: fixed.end, high: fixed.high }];
     });
+  }
+
+  async heldBack(): Promise<HeldBack[]> {
+    const waiting = this.#found.filter(({ end, high }) => high > end).map(({ id }) => parsePartitionId(id));
+    if (waiting.length === 0) return [];
+    const open = await this.#client.openTransactions(waiting);
+    return open.map(({ topic, partition, from, producerId, transactionalId, startedAt, timeoutMs }) => ({
+      id: partitionId({ topic, partition }),
+      offset: from,
+      by:
+        transactionalId === null
+          ? `producer ${producerId}`
+          : `transactional id ${transactionalId} (producer ${producerId})`,
+      since: startedAt,
+      until: startedAt === null || timeoutMs === null ? null : startedAt + timeoutMs,
+    }));
   }
 
   async cut(range: SourceRange, limit: CutLimit) {
