@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { engineVersion } from "../local/engine-version.ts";
 import { logLevels } from "../local/watch/log.ts";
 import { parseAddress } from "./arguments.ts";
+import { addCheck } from "./check-command.ts";
 import {
   type Add,
   choiceOption,
@@ -32,6 +33,7 @@ export function createProgram(exit: (code: ExitCode) => void): Command {
   addRun(program, exit);
   addRead(program, exit);
   addExplain(program, exit);
+  addCheck(program, exit);
   addReplay(program, exit);
   addVerify(program, exit);
   addLag(program, exit);

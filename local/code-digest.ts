@@ -82,6 +82,11 @@ export function codeDigestOfEngine(): string {
   return digestOf([]);
 }
 
+/** Paths of the user's files that a module, which this thread has loaded, consists of. */
+export function userFilesOf(url: string): string[] {
+  return reachable(url).map((file) => fileURLToPath(file));
+}
+
 /** The user's files among what a module imports, itself included. */
 function reachable(url: string): string[] {
   const found = new Set([url]);

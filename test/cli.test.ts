@@ -89,7 +89,21 @@ async function watch({ child, finished }: Started, state: string, until: (ledger
 const longInput = lines(0, 1200);
 
 describe("help", () => {
-  const commands = ["run", "read", "explain", "status", "epochs", "pause", "resume", "abandon", "reset"];
+  const commands = [
+    "run",
+    "read",
+    "explain",
+    "check",
+    "replay",
+    "verify",
+    "lag",
+    "status",
+    "epochs",
+    "pause",
+    "resume",
+    "abandon",
+    "reset",
+  ];
 
   test("names all commands, and what exit codes mean", async (context) => {
     const { code, stdout, stderr } = await project(context).run("--help");
@@ -99,10 +113,11 @@ describe("help", () => {
   });
 
   for (const command of commands) {
-    test(`of ${command} has two examples`, async (context) => {
+    test(`of ${command} has examples`, async (context) => {
       const { code, stdout } = await project(context).run(command, "--help");
       assert.equal(code, 0);
-      assert.equal(stdout.match(new RegExp(`^ {2}\\$ epochflow ${command}\\b`, "gm"))?.length, 2);
+      const examples = stdout.match(new RegExp(`^ {2}\\$ epochflow ${command}\\b`, "gm")) ?? [];
+      assert.ok(examples.length >= 2 && examples.length <= 4, stdout);
     });
   }
 

@@ -90,6 +90,18 @@ function unknownParameter(topology: Topology, name: string, names: readonly stri
   });
 }
 
+/** Names of the parameters that a source or sink cannot do without, and for which there is no value. */
+export function missingParameters(
+  part: { readonly options: Readonly<Record<string, unknown>> },
+  values: Readonly<Record<string, string>>,
+): string[] {
+  const missing = new Set<string>();
+  mapParameters(part.options, ({ name, defaultValue }) => {
+    if (defaultValue === undefined && !Object.hasOwn(values, name)) missing.add(name);
+  });
+  return [...missing];
+}
+
 function listParameters({ parameters }: Topology): string {
   if (parameters.length === 0) return "It has no parameters.";
   const known = parameters.map(({ name, defaultValue }) =>

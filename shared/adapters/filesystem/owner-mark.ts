@@ -21,7 +21,7 @@ async function mark(layout: OutputLayout, own: SinkOwner): Promise<SinkOwner> {
   return (await readOwner(layout)) ?? own;
 }
 
-async function readOwner({ ownerMark }: OutputLayout): Promise<SinkOwner | undefined> {
+export async function readOwner({ ownerMark }: OutputLayout): Promise<SinkOwner | undefined> {
   const text = await unlessMissing(readFile(ownerMark, "utf8"));
   return text === undefined ? undefined : parseOwner(text, ownerMark);
 }

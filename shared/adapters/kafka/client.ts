@@ -4,6 +4,8 @@ export interface PartitionMetadata {
   /** Node id of the leader; null while there is none. */
   readonly leader: number | null;
   readonly leaderEpoch: number;
+  /** Copies of the partition, the leader's included. */
+  readonly replicas?: number;
 }
 
 /** `id` is the topic's own, 22 characters of base64url: a topic that was deleted and made anew has another. */

@@ -24,7 +24,7 @@ async function mark(place: OutputPlace, own: SinkOwner): Promise<SinkOwner> {
   return (await readOwner(place)) ?? own;
 }
 
-async function readOwner(place: OutputPlace): Promise<SinkOwner | undefined> {
+export async function readOwner(place: OutputPlace): Promise<SinkOwner | undefined> {
   const text = await place.textOf(place.ownerMark);
   return text === undefined ? undefined : parseOwner(text, place.bucket.urlOf(place.ownerMark));
 }

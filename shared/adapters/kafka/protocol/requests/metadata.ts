@@ -67,7 +67,7 @@ function readPartition(decoder: Decoder): PartitionMetadata {
   const partition = decoder.readInt32();
   const leader = decoder.readInt32();
   const leaderEpoch = decoder.readInt32();
-  for (let list = 0; list < 3; list++) decoder.readUVarIntArray((each) => each.readInt32());
+  const [replicas] = Array.from({ length: 3 }, () => decoder.readUVarIntArray((each) => each.readInt32()) ?? []);
   skipTags(decoder);
-  return { partition, leader: leader < 0 ? null : leader, leaderEpoch };
+  return { partition, leader: leader < 0 ? null : leader, leaderEpoch, replicas: replicas!.length };
 }
