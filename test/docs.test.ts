@@ -61,6 +61,7 @@ before(() => {
     mkdirSync(dirname(fileOf(block)), { recursive: true });
     writeFileSync(fileOf(block), moduleOf(block));
   }
+  symlinkSync(join(path, "examples/postgres"), join(folder.path, "docs/writing-a-sink/postgres"));
 });
 
 describe("TypeScript in the documents", () => {

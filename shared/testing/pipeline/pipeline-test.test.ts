@@ -163,8 +163,15 @@ test("what the user's code throws is told as in a run, with operator and offset,
   });
   assert.deepEqual(t.rows(), ["good"]);
   await assert.rejects(t.epoch(), { code: "function-failed" });
-  await t.restart(strict);
+  await t.send("more").restart(strict);
   await assert.rejects(t.epoch(), { code: "function-failed" });
+  await t.restart(
+    pipeline("strict")
+      .from(files.source({ path: "in", value: text() }))
+      .to(files.sink({ path: "out" }), { id: "lines" }),
+  );
+  await t.epoch();
+  assert.deepEqual([t.rows(), t.counts.records], [["good", "too", "bad", "more"], 4]);
 });
 
 test("dead letters are rows of their sink", async () => {

@@ -122,17 +122,16 @@ export class PipelineTest<T = unknown> {
 
   async #run(advanceTo: number | null): Promise<void> {
     this.#waiting = 0;
-    const decision = await this.#engine.epoch(advanceTo);
-    if (decision === undefined) return;
-    const { records, late, skipped, deadLettered } = this.#counts;
-    const { counts } = decision;
-    this.#watermark = decision.watermark;
-    this.#counts = {
-      records: records + counts.records,
-      late: late + counts.late,
-      skipped: skipped + counts.skipped,
-      deadLettered: deadLettered + counts.deadLettered,
-    };
+    for (const { counts, watermark } of await this.#engine.epochs(advanceTo)) {
+      const { records, late, skipped, deadLettered } = this.#counts;
+      this.#watermark = watermark;
+      this.#counts = {
+        records: records + counts.records,
+        late: late + counts.late,
+        skipped: skipped + counts.skipped,
+        deadLettered: deadLettered + counts.deadLettered,
+      };
+    }
   }
 
   #written(sink: string): readonly Written[] {

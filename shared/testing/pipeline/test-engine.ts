@@ -66,25 +66,29 @@ export class TestEngine {
   }
 
   /**
-   * Processes and commits an epoch; undefined: there was nothing to do.
+   * Processes and commits what there is: an epoch, or none where there is nothing to do. One that failed before comes first, as it was planned (I1).
    *
    * @param advanceTo the watermark goes at least here
    */
-  async epoch(advanceTo: number | null): Promise<Decision | undefined> {
+  async epochs(advanceTo: number | null): Promise<Decision[]> {
     const { ledger, topology, uid } = this.#engine;
     await ledger.open({ pipeline: topology.name, uid, fingerprint: this.#engine.fingerprint });
     const executions = { start: async () => "started" as const, describe: async () => "running" as const };
     await wake({ pipeline: topology.name, uid, ledger, executions });
     const head = (await ledger.head())!;
     if (head.status === "stopped" && head.error) throw revive(head.error);
-    const epoch = head.decided + 1;
-    const last = await ledger.epoch(head.decided);
-    const plan = await this.#plan(last, advanceTo);
-    if (plan === undefined) return undefined;
+    const failed = await ledger.epoch(head.decided + 1);
+    const decisions = failed ? [await this.#run(failed.epoch, failed.plan)] : [];
+    const epoch = head.decided + 1 + decisions.length;
+    const plan = await this.#plan(await ledger.epoch(epoch - 1), advanceTo);
+    return plan ? [...decisions, await this.#run(epoch, plan)] : decisions;
+  }
+
+  async #run(epoch: number, plan: EpochPlan): Promise<Decision> {
     const attempt = await this.#write(epoch, plan);
     await this.#operate(epoch, attempt);
     await this.#commit(epoch);
-    return decidedIn(await ledger.epoch(epoch));
+    return decidedIn(await this.#engine.ledger.epoch(epoch))!;
   }
 
   async #plan(last: EpochRow | undefined, advanceTo: number | null): Promise<EpochPlan | undefined> {

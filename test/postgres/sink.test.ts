@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { secret } from "epochflow";
 import { type SinkUnderTest, sinkConformance } from "epochflow/testing";
-import { aPostgresServer, needing } from "../../test/support/needing.ts";
-import { PostgresServer } from "../../test/support/postgres/server.ts";
-import { PostgresSink, type Settings } from "./sink.ts";
+import { PostgresSink, type Settings } from "../../examples/postgres/sink.ts";
+import { aPostgresServer, needing } from "../support/needing.ts";
+import { PostgresServer } from "../support/postgres/server.ts";
 
 interface Row {
   readonly number: number;
