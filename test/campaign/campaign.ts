@@ -27,6 +27,8 @@ export interface CampaignHooks {
   /** A folder for a failure. */
   folderFor(seed: number): string;
   readonly signal?: AbortSignal;
+  /** Kinds to disturb with, by name; default: all. */
+  readonly isWanted?: (kind: string) => boolean;
 }
 
 /** Rounds with one seed after the other, until there were enough, or one has failed. */
@@ -54,10 +56,18 @@ async function runRound(
 ): Promise<RoundResult> {
   const began = performance.now();
   const tally = new Tally();
-  const round = await arena.begin(seed);
+  let round: Round;
+  try {
+    round = await arena.begin(seed);
+  } catch (error) {
+    return { seed, title: "it could not begin", seconds: 0, tally, ...failed(error) };
+  }
   hooks.began?.(seed, round);
   try {
-    const checked = await check(round, { tally, count: arena.count, goesOn: () => goesOn(tally) });
+    const checked = await check(round, {
+      ...{ tally, count: arena.count, goesOn: () => goesOn(tally) },
+      ...(hooks.isWanted && { isWanted: hooks.isWanted }),
+    });
     const seconds = (performance.now() - began) / 1000;
     const result = { seed, title: round.title, seconds, tally, ...checked };
     if (result.problems.length === 0) return result;
@@ -72,9 +82,15 @@ async function check(round: Round, options: Parameters<Round["run"]>[0]): Promis
   try {
     return await round.run(options);
   } catch (error) {
-    return { problems: [error instanceof Error ? (error.stack ?? error.message) : String(error)], rows: 0, epochs: 0 };
+    return failed(error);
   }
 }
+
+const failed = (error: unknown): Checked => ({
+  problems: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
+  rows: 0,
+  epochs: 0,
+});
 
 async function keep(round: Round, { seed, title, problems }: RoundResult, folder: string): Promise<string> {
   mkdirSync(folder, { recursive: true });

@@ -26,13 +26,16 @@ export interface DisturbOptions<Round extends Disturbed> {
   readonly count: number;
   /** Longest time between two, if nothing blocks. */
   readonly waitMs?: number;
+  /** Default: all. */
+  readonly isWanted?: (kind: string) => boolean;
   /** Asked between any two. */
   readonly goesOn: () => boolean;
 }
 
 /** Draws disturbances, and lets them come about, one after the other and several at once: each lasts until some others have come. In the end all is healed. */
 export async function disturb<Round extends Disturbed>(round: Round, options: DisturbOptions<Round>): Promise<void> {
-  const { kinds, order, tally, count, waitMs = defaultWaitMs, goesOn } = options;
+  const { order, tally, count, waitMs = defaultWaitMs, goesOn, isWanted = () => true } = options;
+  const kinds = options.kinds.filter(({ name }) => isWanted(name));
   const { timeline } = round;
   const wounds: Wound<Round>[] = [];
   const heal = async (wound: Wound<Round>) => {
@@ -47,6 +50,7 @@ export async function disturb<Round extends Disturbed>(round: Round, options: Di
         order,
         kinds.filter((one) => (one.applies?.(round) ?? true) && !wounds.some(({ kind }) => areApart(kind, one))),
       );
+      if (kind === undefined && wounds.length === 0) break;
       if (kind === undefined) {
         await heal(wounds[0]!);
         continue;

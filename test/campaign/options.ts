@@ -18,6 +18,10 @@ export interface Options {
   readonly results: string | undefined;
   /** Where what a failure left is kept. */
   readonly keep: string | undefined;
+  /** Part of the names of kinds to disturb with. */
+  readonly only: string | undefined;
+  /** A results file, whose figures are to be told; then nothing runs. */
+  readonly figures: string | undefined;
   /** Says what happens, when it happens. */
   readonly verbose: boolean;
 }
@@ -33,6 +37,8 @@ npm run campaign -- [options]
   --seed S           of the first round; each has the next one. One round again: --seed S --rounds 1 (default: by chance)
   --results FILE     adds the figures, as a line of JSON for each round and one for all
   --keep FOLDER      where to keep what a failure leaves (default: in the system's folder for temporary files)
+  --only TEXT        disturbs only in ways whose names contain the text
+  --figures FILE     tells the figures of all rounds in a results file, and runs nothing
   --verbose          says what happens, when it happens
   --help             this text
 
@@ -46,6 +52,7 @@ export function parseOptions(args: readonly string[]): Options | "help" {
     args: [...args],
     options: {
       ...{ target: text, minutes: text, disturbances: text, rounds: text, seed: text, results: text, keep: text },
+      ...{ only: text, figures: text },
       ...{ help: { type: "boolean" }, verbose: { type: "boolean" } },
     },
   });
@@ -63,6 +70,8 @@ export function parseOptions(args: readonly string[]): Options | "help" {
     seed: values.seed === undefined ? 1 + Math.floor(Math.random() * 1e9) : wholeNumber("seed", values.seed),
     results: values.results,
     keep: values.keep,
+    only: values.only,
+    figures: values.figures,
     verbose: values.verbose ?? false,
   };
 }

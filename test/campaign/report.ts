@@ -1,10 +1,11 @@
 import type { RoundResult } from "./campaign.ts";
+import type { Target } from "./options.ts";
 import { Tally } from "./tally.ts";
 
 const sorts = { kill: "kills", pause: "pauses", reset: "resets", more: "others" } as const;
 
 /** All rounds in one. */
-export function totalsOf(results: readonly RoundResult[]) {
+function totalsOf(results: readonly RoundResult[]) {
   const tally = new Tally();
   for (const result of results) tally.addAll(result.tally);
   const sum = (one: (result: RoundResult) => number) => results.reduce((total, result) => total + one(result), 0);
@@ -34,25 +35,27 @@ export function describeCampaign(results: readonly RoundResult[]): string {
       .filter((row) => row.sort === sort)
       .map((row) => `  ${row.name.padEnd(width)}  ${String(row.count).padStart(6)}`),
   ]);
-  const seeds = `seeds ${results[0]?.seed} to ${results.at(-1)?.seed}`;
+  const seeds = results.map(({ seed }) => seed);
   const verdict = failed === 0 ? "outputs exact" : "FAILED";
-  return `${table.join("\n")}\n\n${rounds} rounds (${seeds}), ${minutes} minutes, ${epochs} epochs, ${rows} rows compared: ${verdict}`;
+  return `${table.join("\n")}\n\n${rounds} rounds (seeds ${Math.min(...seeds)} to ${Math.max(...seeds)}), ${minutes} minutes, ${epochs} epochs, ${rows} rows compared: ${verdict}`;
 }
 
 /** What another run has to know to have it again. */
 export function describeFailure({ seed, problems, kept }: RoundResult, timeline: string): string {
-  return `Round with seed ${seed} failed:\n${problems.join("\n")}\n\n${timeline}\nEverything is kept in ${kept}. Again: --seed ${seed} --rounds 1`;
+  const again = `Again: --seed ${seed} --rounds 1`;
+  const where = kept === undefined ? again : `Everything is kept in ${kept}. ${again}`;
+  return `Round with seed ${seed} failed:\n${problems.join("\n")}\n\n${timeline}\n${where}`;
 }
 
-export function asJson(result: RoundResult, target: string): object {
-  const { tally, seconds, ...others } = result;
-  return { kind: "round", target, ...others, seconds: Math.round(seconds), counts: countsOf(tally) };
+/** A line of a results file. */
+export function asJson({ tally, seconds, ...others }: RoundResult, target: Target): object {
+  return { target, ...others, seconds: Math.round(seconds), counts: tally.counts, at: new Date().toISOString() };
 }
 
-export function totalsAsJson(results: readonly RoundResult[], target: string): object {
-  const { tally, ...totals } = totalsOf(results);
-  const seeds = [results[0]?.seed, results.at(-1)?.seed];
-  return { kind: "campaign", target, seeds, ...totals, hard: tally.hard, counts: countsOf(tally) };
+/** @throws Error for what `asJson` has not made */
+export function fromJson(line: string): { target: Target; result: RoundResult } {
+  const { target, counts, ...others } = JSON.parse(line);
+  const tally = new Tally();
+  for (const { name, sort, count } of counts) tally.add(name, sort, count);
+  return { target, result: { ...others, tally } };
 }
-
-const countsOf = (tally: Tally) => Object.fromEntries(tally.counts.map(({ name, count }) => [name, count]));

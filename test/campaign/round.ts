@@ -7,6 +7,8 @@ export interface RoundOptions {
   /** How often. */
   readonly count: number;
   readonly goesOn: () => boolean;
+  /** Kinds to disturb with, by name; default: all. */
+  readonly isWanted?: (kind: string) => boolean;
 }
 
 /** What a round came to. */

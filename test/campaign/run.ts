@@ -1,12 +1,12 @@
 /** `npm run campaign`: pipelines on real parts, which are disturbed in all ways (`--help` says more). */
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { optionsOrExit, say } from "../support/program.ts";
 import { runCampaign } from "./campaign.ts";
-import { help, type Options, parseOptions } from "./options.ts";
+import { help, type Options, parseOptions, targets } from "./options.ts";
 import { ProgressLine } from "./progress-line.ts";
-import { asJson, describeCampaign, describeFailure, describeRound, totalsAsJson } from "./report.ts";
+import { asJson, describeCampaign, describeFailure, describeRound, fromJson } from "./report.ts";
 import type { Arena, Round } from "./round.ts";
 
 const arenas: Readonly<Record<Options["target"], () => Promise<Arena>>> = {
@@ -15,8 +15,7 @@ const arenas: Readonly<Record<Options["target"], () => Promise<Arena>>> = {
 };
 
 async function campaign(options: Options): Promise<void> {
-  const { target, results: file, keep = tmpdir(), verbose } = options;
-  const write = (line: object) => file && appendFileSync(file, `${JSON.stringify(line)}\n`);
+  const { target, results: file, keep = tmpdir(), only, verbose } = options;
   const interrupt = new AbortController();
   process.once("SIGINT", () => {
     interrupt.abort();
@@ -27,6 +26,7 @@ async function campaign(options: Options): Promise<void> {
   let round: Round | undefined;
   const results = await runCampaign(arena, options, {
     signal: interrupt.signal,
+    ...(only !== undefined && { isWanted: (kind) => kind.includes(only) }),
     folderFor: (seed) => join(keep, `epochflow-campaign-${target}-${seed}-${process.pid}`),
     began(seed, begun) {
       round = begun;
@@ -36,16 +36,25 @@ async function campaign(options: Options): Promise<void> {
     ended(result) {
       line.clear();
       say(describeRound(result));
-      write({ ...asJson(result, target), at: new Date().toISOString() });
+      if (file !== undefined) appendFileSync(file, `${JSON.stringify(asJson(result, target))}\n`);
     },
   });
-  write({ ...totalsAsJson(results, target), at: new Date().toISOString() });
   say(`\n${describeCampaign(results)}`);
   const failed = results.find(({ problems }) => problems.length > 0);
   if (failed === undefined) return;
-  say(`\n${describeFailure(failed, String(round!.timeline))}`);
+  say(`\n${describeFailure(failed, String(round?.timeline ?? ""))}`);
   process.exitCode = 1;
 }
 
+/** Of one run or many: what a results file holds. */
+function tellFigures(file: string): void {
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n").map(fromJson);
+  for (const target of targets) {
+    const results = lines.filter((line) => line.target === target).map(({ result }) => result);
+    if (results.length > 0) say(`\n${target}\n${describeCampaign(results)}`);
+  }
+}
+
 const options = optionsOrExit("campaign", help, () => parseOptions(process.argv.slice(2)));
-if (options) await campaign(options);
+if (options?.figures !== undefined) tellFigures(options.figures);
+else if (options) await campaign(options);

@@ -5,8 +5,8 @@ const apiKeys = { produce: 0, initProducerId: 22, addOffsets: 25, endTransaction
 export type TransactionRequest = keyof typeof apiKeys;
 export const transactionRequests = Object.keys(apiKeys) as TransactionRequest[];
 
-/** A transaction is open when it is sent. */
-export const whileOpen: readonly TransactionRequest[] = ["commitOffsets", "endTransaction"];
+/** A transaction is open when it was served, and stays so if nothing comes after it. */
+export const openRequests: readonly TransactionRequest[] = ["produce", "addOffsets", "commitOffsets"];
 
 /** How long a request is waited for. */
 const patienceMs = 2500;

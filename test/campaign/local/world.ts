@@ -26,7 +26,9 @@ export class LocalWorld implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const starting of this.#started.values()) await (await starting)[Symbol.asyncDispose]();
+    // Whoever asked for one that did not start was told.
+    const started = await Promise.allSettled(this.#started.values());
+    for (const one of started) if (one.status === "fulfilled") await one.value[Symbol.asyncDispose]();
   }
 }
 
