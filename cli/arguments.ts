@@ -29,6 +29,14 @@ export function parseWholeNumber(option: string, text: string, least = 1): numbe
   throw new UsageError("invalid-number", `${option} takes a whole number from ${least}, not "${text}"`);
 }
 
+/** A port from 0, which is any that is free. @throws UsageError `invalid-port`, naming the option */
+export function parsePort(option: string, text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new UsageError("invalid-port", `${option} takes a port, not "${text}"`, {
+    wayOut: `A port is a number up to 65535; ${option} alone takes one that is free. What else the command needs stands before ${option}.`,
+  });
+}
+
 /**
  * An address as `9464`, `0.0.0.0:9464` or `[::1]:9464`; without a host it is this machine's own, 127.0.0.1.
  *

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { engineVersion } from "../local/engine-version.ts";
 import { logLevels } from "../local/watch/log.ts";
-import { parseAddress } from "./arguments.ts";
+import { parseAddress, parsePort } from "./arguments.ts";
 import { addCheck } from "./check-command.ts";
 import {
   type Add,
@@ -17,7 +17,7 @@ import {
 } from "./command-options.ts";
 import { type ExitCode, exitCodesHelp } from "./exit-codes.ts";
 import { addReplay } from "./replay-command.ts";
-import { addAbandon, addEpochs, addLag, addPauseAndResume, addReset, addStatus } from "./state-commands.ts";
+import { addAbandon, addEpochs, addLag, addPauseAndResume, addReset, addStatus, addUi } from "./state-commands.ts";
 
 /**
  * The command line as data. The code of a command is loaded when it is called, so that help comes at once.
@@ -39,6 +39,7 @@ export function createProgram(exit: (code: ExitCode) => void): Command {
   addLag(program, exit);
   addStatus(program, exit);
   addEpochs(program, exit);
+  addUi(program, exit);
   addPauseAndResume(program, exit);
   addAbandon(program, exit);
   addReset(program, exit);
@@ -78,6 +79,12 @@ const addRun: Add = (program, exit) => {
     .option("--hold", "leave windows open at the end of the input")
     .option("--wait", "wait while another process works on the same state")
     .option("--json", "print the result as JSON on standard output")
+    .addOption(
+      new Option(
+        "--ui [port]",
+        "serve a page that shows it while it runs (127.0.0.1, port 4040 or the next)",
+      ).argParser((text) => parsePort("--ui", text)),
+    )
     .addOption(
       new Option(
         "--metrics <[host:]port>",

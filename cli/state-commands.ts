@@ -1,3 +1,5 @@
+import { Option } from "commander";
+import { parsePort } from "./arguments.ts";
 import {
   type Add,
   nameOption,
@@ -60,6 +62,23 @@ export const addEpochs: Add = (program, exit) => {
     "epochflow epochs access-log.ts --json | jq .decision.counts",
     "epochflow epochs --stack word-count --last 5",
   ]);
+};
+
+export const addUi: Add = (program, exit) => {
+  const command = ofStack(ofState(program.command("ui")))
+    .summary("serve a page that shows a pipeline: epochs, lag, topology")
+    .description(
+      "Serves a page to this machine alone (127.0.0.1) until Ctrl-C, which shows what a pipeline did and does: its epochs in time, attempts and their errors, lag " +
+        "and watermark of each partition, throughput, state. It reads the ledger and changes nothing, also while a run works on it. Given the module, " +
+        "the topology has all of its operators.",
+    )
+    .addOption(
+      new Option("--port <port>", "port (default: 4040, or the next that is free)").argParser((text) =>
+        parsePort("--port", text),
+      ),
+    )
+    .action(async (pipeline, options) => exit(await (await import("./commands/ui.ts")).uiCommand(pipeline, options)));
+  teach(command, ["epochflow ui access-log.ts", "epochflow ui --stack word-count --port 8080"]);
 };
 
 export const addPauseAndResume: Add = (program, exit) => {

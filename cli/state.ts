@@ -54,7 +54,7 @@ export async function openState(pipeline: string | undefined, options: StateOpti
 }
 
 /** Takes the lock for a moment: nobody else can have had it then. */
-function isAtWork(leaseFile: string): boolean {
+export function isAtWork(leaseFile: string): boolean {
   if (!existsSync(leaseFile)) return false;
   const lock = LeaseLock.tryAcquire(leaseFile);
   lock?.release();

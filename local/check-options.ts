@@ -37,6 +37,14 @@ const metricsPlace: Kind = {
     return isPort(port) && (host === undefined || typeof host === "string");
   },
 };
+const pagePlace: Kind = {
+  what: "{ port? }, a port from 0 to 65535",
+  includes: (value) => {
+    if (typeof value !== "object" || value === null) return false;
+    const { port, ...others } = value as Record<string, unknown>;
+    return Object.keys(others).length === 0 && (port === undefined || isPort(port));
+  },
+};
 const abortSignal: Kind = { what: "an AbortSignal", includes: (value) => value instanceof AbortSignal };
 
 const kinds: { readonly [Name in keyof RunOptions]-?: Kind } = {
@@ -57,6 +65,7 @@ const kinds: { readonly [Name in keyof RunOptions]-?: Kind } = {
   onMessage: listener,
   log: logger,
   metrics: metricsPlace,
+  ui: pagePlace,
   signal: abortSignal,
 };
 

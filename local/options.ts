@@ -45,6 +45,8 @@ export interface RunOptions {
   readonly log?: Log;
   /** Measures the run for Prometheus: serves `/metrics` while it goes on, or fills a registry (docs/watching.md). */
   readonly metrics?: MetricsOptions;
+  /** Serves a page that shows the run while it goes on, to this machine alone. Port 0: any that is free; without one 4040, or the next that is free. */
+  readonly ui?: { readonly port?: number | undefined };
   /** Aborting it ends the run after the running epoch (committed); everything is kept. */
   readonly signal?: AbortSignal;
 }

@@ -1,6 +1,6 @@
 /** What `npm pack` makes, used as a stranger would: an empty folder, `npm init`, `npm install`, a pipeline, `npx epochflow run`. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -71,7 +71,8 @@ before(async () => {
 });
 
 test("holds the compiled engine and what belongs to it, and nothing else", () => {
-  const expected = /^(package\.json|README\.md|LICENSE|cli\/bin\.mjs|dist\/.+\.(js|d\.ts|json))$/;
+  const expected =
+    /^(package\.json|README\.md|LICENSE|cli\/bin\.mjs|dist\/.+\.(js|d\.ts|json)|dist\/local\/watch\/page\/client\/(index\.html|page\.css|icon\.svg))$/;
   assert.deepEqual(
     packed.filter((path) => !expected.test(path) || path.includes(".test.")),
     [],
@@ -101,6 +102,45 @@ test("runs a TypeScript pipeline from outside node_modules, in worker threads to
       { word: "a", windowStart: 10_000, count: 1 },
     ],
   );
+});
+
+test("serves the page of a run", async () => {
+  const args = [
+    "epochflow",
+    "run",
+    "pipeline.ts",
+    "--set",
+    "input=lines.tsv",
+    "--state",
+    "shown",
+    "--follow",
+    "--ui",
+    "0",
+  ];
+  const child = spawn("npx", args, { cwd: app, env: environment, stdio: ["ignore", "ignore", "pipe"] });
+  try {
+    let said = "";
+    for await (const chunk of child.stderr.setEncoding("utf8")) {
+      said += chunk;
+      if (/page: http\S+\s/.test(said)) break;
+    }
+    const [url] = /http:\S+/.exec(said)!;
+    const get = async (path: string) => await (await fetch(url + path)).text();
+    assert.match(await get("/"), /<title>epochflow<\/title>/);
+    assert.match(await get("/page.css"), /prefers-color-scheme: dark/);
+    // Every module that a module imports is there, too.
+    const seen = new Set<string>();
+    const load = async (path: string): Promise<void> => {
+      if (seen.has(path)) return;
+      seen.add(path);
+      const imports = (await get(path)).matchAll(/^(?:import|} from).*"(\.[^"]+)";$/gm);
+      for (const [, name] of imports) await load(new URL(name!, url + path).pathname);
+    };
+    await load("/watch/page/client/main.js");
+    assert.ok(seen.has("/format.js") && seen.size > 10, [...seen].join());
+  } finally {
+    child.kill("SIGTERM");
+  }
 });
 
 test("verifies a pipeline under simulated faults", async () => {

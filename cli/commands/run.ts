@@ -24,6 +24,8 @@ export interface RunCommandOptions {
   readonly wait?: true;
   readonly json?: true;
   readonly metrics?: { readonly host: string; readonly port: number };
+  /** True: without a port. */
+  readonly ui?: number | true;
   readonly log: "off" | "text" | "json";
   readonly logLevel: LogLevel;
 }
@@ -79,9 +81,10 @@ async function logOf({ log, logLevel }: RunCommandOptions): Promise<Log | undefi
 }
 
 function toRunOptions(given: RunCommandOptions): RunOptions {
-  const { set, epochInterval, taskTimeout, patience, json: _, log: __, logLevel: ___, ...same } = given;
+  const { set, epochInterval, taskTimeout, patience, json: _, log: __, logLevel: ___, ui, ...same } = given;
   return {
     ...same,
+    ...(ui === undefined ? {} : { ui: ui === true ? {} : { port: ui } }),
     ...(set === undefined ? {} : { parameters: set }),
     ...(epochInterval === undefined ? {} : { epochIntervalMs: epochInterval }),
     ...(patience === undefined ? {} : { patienceMs: patience }),

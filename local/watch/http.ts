@@ -15,6 +15,9 @@ export interface Served {
   close(): Promise<void>;
 }
 
+/** @param path without the query */
+export type Answer = (path: string, request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 const isLoopback = (host: string) => loopback.test(isIPv6(host) ? `[${host}]` : host);
 
@@ -24,11 +27,7 @@ const isLoopback = (host: string) => loopback.test(isIPv6(host) ? `[${host}]` : 
  *
  * @throws UsageError `port-in-use`, `no-such-address`; InfrastructureError `cannot-listen`
  */
-export async function serve(
-  what: string,
-  { host, port }: Address,
-  answer: (path: string, request: IncomingMessage, response: ServerResponse) => Promise<void> | void,
-): Promise<Served> {
+export async function serve(what: string, { host, port }: Address, answer: Answer): Promise<Served> {
   const server = createServer(async (request, response) => {
     response.setHeader("X-Content-Type-Options", "nosniff");
     response.setHeader("Cache-Control", "no-store");

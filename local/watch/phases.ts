@@ -1,14 +1,5 @@
 import type { Ack, EpochRow } from "../../shared/epoch/epoch.ts";
-
-/** Plan to the first task, to the last acknowledgement, to the decision; from there to the commit. */
-export type PhaseName = "start" | "operate" | "decide" | "commit";
-
-/** A part of an epoch's time; epoch milliseconds. `to` is null while it goes on. */
-export interface Phase {
-  readonly phase: PhaseName;
-  readonly from: number;
-  readonly to: number | null;
-}
+import type { Phase, PhaseName } from "./phase.ts";
 
 /**
  * Where an epoch's time went, as the ledger tells it. Without acks, which are collected after some hundred epochs, all up to the decision is one `operate`. Clocks

@@ -19,11 +19,11 @@ interface Watch {
 
 /** @throws UsageError `port-in-use`, `no-such-address` */
 export async function startWatching(
-  options: Pick<RunOptions, "log" | "metrics" | "onMessage">,
+  options: Pick<RunOptions, "log" | "metrics" | "ui" | "onMessage">,
   topology: Topology,
   state: string,
 ): Promise<Watching> {
-  const { log, metrics, onMessage } = options;
+  const { log, metrics, ui, onMessage } = options;
   const watches: Watch[] = [];
   const stop = async () => {
     for (const watch of watches) await watch.stop?.();
@@ -44,6 +44,7 @@ export async function startWatching(
       const measured = { pipeline: topology.name, sinks: Object.keys(topology.sinks), state };
       add("metrics", await startMetrics(metrics, measured));
     }
+    if (ui) add("page", await (await import("./page/page-of-run.ts")).startPage(ui, topology, state));
   } catch (error) {
     await stop();
     throw error;

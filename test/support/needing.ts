@@ -1,4 +1,5 @@
 import * as runner from "node:test";
+import { findChromium } from "./chromium.ts";
 import { pickLauncher as pickEmulator } from "./emulator/launcher.ts";
 import { pickLauncher as pickBroker } from "./kafka/launcher.ts";
 import { kafkaVersions } from "./kafka/versions.ts";
@@ -21,6 +22,11 @@ export const aBroker: Need = async () => {
 };
 
 export const aPostgresServer: Need = async () => lacksServer();
+
+export const aChromium: Need = async () =>
+  findChromium() === undefined
+    ? "Needs Chromium: on Debian `apt-get install chromium`; EPOCHFLOW_CHROMIUM names one that is elsewhere."
+    : undefined;
 
 const textOf = (picked: unknown) => (typeof picked === "string" ? picked : undefined);
 
