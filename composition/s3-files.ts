@@ -12,8 +12,8 @@ export function s3FilesConnector(): Connector {
     source({ path, ...others }: Options) {
       return createS3Source({ client, ...parseS3Path(String(path)), ...others });
     },
-    sink({ path }: Options) {
-      return createS3FilesSink({ client, ...parseS3Path(String(path)) });
+    sink({ path, ...output }: Options) {
+      return createS3FilesSink({ client, ...parseS3Path(String(path)), ...output });
     },
     close: async () => client.destroy(),
   };

@@ -130,7 +130,7 @@ function inputRights(scope: Construct, name: FunctionName, { nodes: [node] }: To
   ]);
 }
 
-/** Files that are uploads until their commit; only old manifests are deleted, once an index holds what they say. */
+/** Files that are uploads until their commit. Old manifests, and small files that were merged, are deleted by `collect` alone. */
 function outputRights(scope: Construct, name: FunctionName, { sinks }: Topology): Right[] {
   if (name === "trigger" || name === "decide") return [];
   return placesIn(scope, Object.values(sinks)).flatMap(({ bucketArn, prefix }) => {
@@ -143,9 +143,11 @@ function outputRights(scope: Construct, name: FunctionName, { sinks }: Topology)
     // Whoever opens the sink looks whether the bucket would end its uploads.
     if (name === "plan" || name === "commit" || name === "fused")
       rights.push({ actions: ["s3:GetLifecycleConfiguration"], resources: [bucketArn] });
-    if (name === "commit" || name === "fused")
-      rights.push({ actions: ["s3:DeleteObject"], resources: [`${bucketArn}/${folder}.epochflow/manifests/*`] });
-    if (name === "collect") rights.push({ actions: ["s3:ListBucketMultipartUploads"], resources: [bucketArn] });
+    if (name === "collect")
+      rights.push(
+        { actions: ["s3:ListBucketMultipartUploads"], resources: [bucketArn] },
+        { actions: ["s3:DeleteObject"], resources: all },
+      );
     return rights;
   });
 }

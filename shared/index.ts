@@ -16,6 +16,7 @@ export type {
   SourceSurroundings,
 } from "./pipeline/connectors/custom.ts";
 export { customSink, customSource } from "./pipeline/connectors/custom.ts";
+export type { FileCompression, FileFormat } from "./pipeline/connectors/file-format.ts";
 export type { FilesSinkOptions, FilesSourceOptions } from "./pipeline/connectors/files.ts";
 export { files } from "./pipeline/connectors/files.ts";
 export type {
@@ -35,6 +36,8 @@ export { nullable } from "./pipeline/decoders/nullable.ts";
 export { pattern } from "./pipeline/decoders/pattern.ts";
 export { text } from "./pipeline/decoders/text.ts";
 export { days, hours, milliseconds, minutes, seconds } from "./pipeline/durations.ts";
+export type { CsvOptions } from "./pipeline/encoders/csv.ts";
+export { csv } from "./pipeline/encoders/csv.ts";
 export type { Definition, OperatorOptions } from "./pipeline/graph.ts";
 export type { OrParameter, Parameter } from "./pipeline/parameter.ts";
 export { parameter } from "./pipeline/parameter.ts";
@@ -58,6 +61,7 @@ export type {
   DeadLetterRow,
   Decoder,
   Encoder,
+  FileStyle,
   Key,
   KeyPart,
   LateRow,

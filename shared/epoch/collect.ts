@@ -39,7 +39,18 @@ export async function collect(
     staged += (await engine.sink(sink).sweep?.({ pipeline: topology.name, uid, sink }, isOld)) ?? 0;
   const from = Math.max(1, head.committed - retention.history + 1);
   const rows = await ledger.trim({ detailsFrom: from, epochsFrom: from });
+  staged += await tidy(engine);
   return { objects: garbage.length, staged, rows };
+}
+
+/** Last, since it may take long. The time first: what a sink has done long before it, it did before HEAD was as it is read now. */
+async function tidy({ ledger, topology, uid, clock, sink: sinkOf }: Engine): Promise<number> {
+  const now = clock.now();
+  const committed = (await ledger.head())?.committed ?? 0;
+  let files = 0;
+  for (const sink of Object.keys(topology.sinks))
+    files += (await sinkOf(sink).tidy?.({ pipeline: topology.name, uid, sink }, { committed, now })) ?? 0;
+  return files;
 }
 
 /** Marks checkpoints up to `last` as not retained; a pin that is there first wins. */

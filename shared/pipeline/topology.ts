@@ -31,6 +31,20 @@ export interface Decoder<T> {
 export interface Encoder<in T = never> {
   readonly name: string;
   encode(row: T): string | Uint8Array | null;
+  /** What files of such rows are like; without it `.txt`, with a row a line. */
+  readonly file?: FileStyle;
+}
+
+/** What files of encoded rows are like. */
+export interface FileStyle {
+  /** Of their names, without dot: small letters and digits. */
+  readonly extension: string;
+  /** The first line of each file, without its end. */
+  readonly header?: string;
+  /** After each row; default "\n". */
+  readonly lineEnd?: "\n" | "\r\n";
+  /** Line breaks within a row are the encoder's business, which quotes or escapes them; without it a row with one is refused. */
+  readonly ownLineBreaks?: boolean;
 }
 
 /** Of a source or sink that the user has made: how it comes to be, in place of an adapter that `kind` picks. */

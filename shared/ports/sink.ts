@@ -133,5 +133,13 @@ export interface TwoPhaseCommitSink<T = unknown, Prepared extends Json = Json, U
   }): Promise<void>;
   /** Deletes what fenced or forgotten attempts have staged. Returns how many things went. */
   sweep?(owner: { pipeline: string; uid: string; sink: string }, garbage: Garbage): Promise<number>;
+  /**
+   * Puts what is committed in order, without changing what readers find: called by the collector, after `sweep`. `committed` is the last committed epoch, read
+   * after the time `now`, epoch milliseconds. Idempotent, whatever ends it; several may do it at once. Returns how many things went.
+   */
+  tidy?(
+    owner: { pipeline: string; uid: string; sink: string },
+    time: { committed: number; now: number },
+  ): Promise<number>;
   close(): Promise<void>;
 }

@@ -129,7 +129,9 @@ test("paused, it leaves its input alone until it is resumed, which also wakes it
 
 test("output whose place somebody has taken stops it; given up, the rest goes on", async () => {
   const { decided } = await status();
-  const taken = [1, 2, 3].map((more) => `output/${finalName({ epoch: decided + more, stage: 1, task: 0 })}`);
+  const taken = [1, 2, 3].map(
+    (more) => `output/${finalName({ epoch: decided + more, stage: 1, task: 0 }, 0, "jsonl")}`,
+  );
   for (const Key of taken) await clients.s3.send(new PutObjectCommand({ Bucket: bucket, Key, Body: "mine" }));
   await put("three", 200, 300);
   await stack.invoke("trigger", { source: "epochflow" });

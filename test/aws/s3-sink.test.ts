@@ -5,11 +5,14 @@ import {
   PutBucketLifecycleConfigurationCommand,
   PutObjectCommand,
 } from "@aws-sdk/client-s3";
+import { sealEpoch } from "../../shared/adapters/output/sealing.ts";
+import { tidy } from "../../shared/adapters/output/tidying.ts";
 import { Bucket } from "../../shared/adapters/s3/bucket.ts";
+import { BucketStore } from "../../shared/adapters/s3/bucket-store.ts";
 import { OutputPlace } from "../../shared/adapters/s3/output-place.ts";
 import { readManifests, readRows } from "../../shared/adapters/s3/reader.ts";
-import { rollManifests, sealEpoch } from "../../shared/adapters/s3/seal.ts";
 import { createS3FilesSink } from "../../shared/adapters/s3/sink.ts";
+import type { Json } from "../../shared/json.ts";
 import { collect } from "../../shared/testing/collect.ts";
 import { sinkConformance } from "../../shared/testing/sink-conformance.ts";
 import {
@@ -88,8 +91,11 @@ test("many rows are parts of one upload, and come back the same", async () => {
     transaction.write(rows.slice(at, at + 1000));
     await transaction.drained();
   }
-  const unit = (await sink.preCommit(transaction)) as { parts: unknown[] } & Record<string, never>;
-  assert.equal(unit.parts.length, 3);
+  const unit = (await sink.preCommit(transaction)) as { files: { parts: unknown[] }[] } & Record<string, never>;
+  assert.deepEqual(
+    unit.files.map(({ parts }) => parts.length),
+    [3],
+  );
   const one = { key: "0-0", unit };
   await sink.commit({ ...owner, epoch: 1, ...one, ledger: commitLedger(1, one) });
   await sink.seal?.({ ...owner, epoch: 1, units: [one] });
@@ -131,10 +137,11 @@ test("an upload whose id got lost is swept once its epoch is committed", async (
 
 test("a handle that names another place is refused", async () => {
   const out = await target(aws.clients);
-  const [handle] = (await prepared(out)).handles as Record<string, string>[];
-  const changes = [{ file: "../x" }, { staged: "x" }, { parts: "x" }, { upload: 5 }, { bytes: "x" }];
-  for (const change of changes) {
-    const unit = { ...handle, ...change };
+  const [handle] = (await prepared(out)).handles as { files: Record<string, string>[] }[];
+  const changes = [{ file: "../x" }, { parts: "x" }, { upload: 5 }, { bytes: "x" }];
+  const wrong = changes.map((change) => ({ files: [{ ...handle!.files[0], ...change }] }));
+  for (const change of [{ staged: "x" }, ...wrong]) {
+    const unit = { ...handle, ...change } as Json;
     const commit = { ...owner, epoch: 2, key: "0-0", unit, ledger: commitLedger(2, { unit }) };
     await assert.rejects(out.open().commit(commit), { code: "handle-invalid" }, JSON.stringify(change));
   }
@@ -142,12 +149,12 @@ test("a handle that names another place is refused", async () => {
 
 test("old manifests are rolled up, and read the same", async () => {
   const out = await target(aws.clients);
-  const place = new OutputPlace("test", out.options);
+  const place = new BucketStore(new OutputPlace("test", out.options));
   await out.open().open(owner);
   const file = { file: "part-000000000001-0-0000.jsonl", rows: 0, bytes: 0, digest: "x" };
   for (let epoch = 1; epoch <= 9; epoch++) {
     await sealEpoch(place, owner, epoch, [file], 3);
-    await rollManifests(place, epoch, 3);
+    await tidy(place, undefined, { committed: epoch, now: Date.now(), blockEpochs: 3 });
   }
   await sealEpoch(place, owner, 1, [file], 3);
   assert.deepEqual(

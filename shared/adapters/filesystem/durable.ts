@@ -94,19 +94,23 @@ export async function linkOrRename(
  */
 export async function createWhole(
   path: string,
-  content: string | Uint8Array,
+  content: FileContent,
   temporary: { readonly folder: string; readonly prefix: string },
+  system?: NamingSystem,
 ): Promise<Published> {
   const draft = join(temporary.folder, `${temporary.prefix}.${randomUUID()}`);
   try {
     await writeNew(draft, content);
-    return await publish(draft, path);
+    return await publish(draft, path, system);
   } finally {
     await remove(draft);
   }
 }
 
-async function writeNew(path: string, content: string | Uint8Array): Promise<void> {
+/** What a file's `writeFile` takes; chunks are written as they come. */
+export type FileContent = string | Uint8Array | AsyncIterable<Buffer> | Iterable<Buffer>;
+
+async function writeNew(path: string, content: FileContent): Promise<void> {
   const file = await open(path, "wx");
   try {
     await file.writeFile(content);

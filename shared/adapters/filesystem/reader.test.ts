@@ -6,9 +6,11 @@ import { type TestContext, test } from "node:test";
 import { LossError, UsageError } from "../../errors.ts";
 import { collect } from "../../testing/collect.ts";
 import { commitLedger, owner } from "../../testing/sink-scenario.ts";
+import { sealEpoch } from "../output/sealing.ts";
+import { tidy } from "../output/tidying.ts";
+import { FolderStore } from "./folder-store.ts";
 import { outputLayout } from "./output-layout.ts";
 import { readChunks, readManifests, readRows } from "./reader.ts";
-import { rollManifests, sealEpoch } from "./seal.ts";
 import { createFilesSink } from "./sink.ts";
 
 async function folder(context: TestContext): Promise<string> {
@@ -114,15 +116,16 @@ test("a folder that is no output is refused, with what may have been meant", asy
 
 const file = { file: "part-000000000000-0-0000.jsonl", rows: 1, bytes: 1, digest: "0" };
 
-/** Seals epochs as the sink does, with blocks of ten. */
+/** Seals epochs as the sink does, and puts the output in order, with blocks of ten. */
 async function sealAll(path: string, epochs: readonly number[]) {
   const layout = outputLayout(path);
   for (const name of [layout.staging, layout.manifests]) await mkdir(name, { recursive: true });
+  const store = new FolderStore(path, { prefix: "draft" });
   for (const epoch of epochs) {
-    await sealEpoch(layout, owner, epoch, [file], 10);
-    await rollManifests(layout, owner, epoch, 10);
+    await sealEpoch(store, owner, epoch, [file], 10);
+    await tidy(store, undefined, { committed: epoch, now: Date.now(), blockEpochs: 10 });
   }
-  return layout;
+  return { ...layout, store };
 }
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
@@ -148,7 +151,7 @@ test("old manifests are rolled into an index of a whole block; the block before 
 test("a zombie that seals an old epoch again shows it to nobody twice", async (context) => {
   const path = await folder(context);
   const layout = await sealAll(path, numbers(1, 31));
-  await sealEpoch(layout, owner, 5, [file], 10);
+  await sealEpoch(layout.store, owner, 5, [file], 10);
   assert.ok(!(await readdir(layout.manifests)).includes("000000000005.json"));
   // It looked for the index before that was there.
   const brought = join(layout.manifests, "000000000005.json");
@@ -157,15 +160,15 @@ test("a zombie that seals an old epoch again shows it to nobody twice", async (c
   const index = await readFile(join(layout.manifests, "000000000000-000000000009.jsonl"), "utf8");
   await sealAll(path, [31, 32]);
   assert.deepEqual(await epochsOf(path), numbers(1, 33));
-  assert.ok(!(await readdir(layout.manifests)).includes("000000000005.json"), "the next roll removes it");
+  assert.ok(!(await readdir(layout.manifests)).includes("000000000005.json"), "the next tidying removes it");
   assert.equal(await readFile(join(layout.manifests, "000000000000-000000000009.jsonl"), "utf8"), index);
 });
 
 test("an epoch that is sealed with other files is refused", async (context) => {
   const path = await folder(context);
-  const layout = await sealAll(path, [1]);
-  await sealEpoch(layout, owner, 1, [file], 10);
-  await assert.rejects(sealEpoch(layout, owner, 1, [{ ...file, rows: 2 }], 10), { code: "manifest-differs" });
+  const { store } = await sealAll(path, [1]);
+  await sealEpoch(store, owner, 1, [file], 10);
+  await assert.rejects(sealEpoch(store, owner, 1, [{ ...file, rows: 2 }], 10), { code: "manifest-differs" });
 });
 
 test("a reader that is overtaken by a roll sees each epoch once", async (context) => {

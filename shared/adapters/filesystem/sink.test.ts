@@ -177,15 +177,19 @@ test("a handle that the sink did not make is refused", async (context) => {
   const out = await given(context);
   const epoch = await prepared(out);
   const sink = out.open();
-  const [handle] = epoch.handles as { staged: string; file: string }[];
+  const [handle] = epoch.handles as { staged: string; files: { file: string }[] }[];
   assert.ok(handle);
+  const name = handle.files[0]!.file;
+  const named = (file: string) => ({ ...handle, files: [{ ...handle.files[0], file }] });
   await writeFile(join(out.path, "..", "victim"), "");
   const wrong = [
     null,
     { ...handle, staged: `../../../${handle.staged}` },
     { ...handle, staged: "../../../victim" },
-    { ...handle, file: "../victim" },
-    { ...handle, file: "part-000000000003-0-0000.jsonl" },
+    named("../victim"),
+    named(`../out/${name}`),
+    named(`.epochflow/${name}`),
+    named("part-000000000003-0-0000.jsonl"),
     { ...handle, staged: handle.staged.replace("ledger-1", "ledger-2") },
   ];
   for (const unit of wrong) {
@@ -198,7 +202,7 @@ test("a handle that the sink did not make is refused", async (context) => {
   }
   const later = { ...owner, epoch: 3, key: "0-0", unit: handle as never, ledger: commitLedger(3, { unit: handle }) };
   await assert.rejects(sink.commit(later), { code: "handle-invalid" });
-  for (const unit of wrong.slice(0, 3)) await assert.rejects(sink.abort(unit as never), { code: "handle-invalid" });
+  for (const unit of wrong.slice(0, 6)) await assert.rejects(sink.abort(unit as never), { code: "handle-invalid" });
   assert.ok((await readdir(join(out.path, ".."))).includes("victim"));
 });
 
@@ -280,7 +284,7 @@ test("a full disk at pre-commit leaves nothing behind", async (context) => {
 });
 
 test("options are checked", () => {
-  for (const options of [{ path: "" }, { path: "x", format: "csv" }]) {
-    assert.throws(() => createFilesSink(options), UsageError);
+  for (const options of [{ path: "" }, { path: "x", fromat: "csv" }]) {
+    assert.throws(() => createFilesSink(options as { path: string }), UsageError);
   }
 });

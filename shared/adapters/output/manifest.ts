@@ -1,5 +1,6 @@
 import { LossError } from "../../errors.ts";
-import { epochDigits, isFinalName, padded } from "./names.ts";
+import type { SinkContext } from "../../ports/sink.ts";
+import { baseOf, directName, epochDigits, epochOfDirect, isDataName, isWithin, padded } from "./names.ts";
 
 /** The files of one epoch's output, in the order of their rows. The same bytes whatever happened on the way (I6). */
 export interface Manifest {
@@ -7,29 +8,48 @@ export interface Manifest {
   readonly files: readonly ManifestFile[];
 }
 
-export interface ManifestFile {
-  /** Name in the output. */
+/** Rows of an epoch: the bytes of a file from `offset` on, compressed if the file's name says so. */
+export type ManifestFile = {
+  /** Path in the output, with `/` between its parts. */
   readonly file: string;
   readonly rows: number;
   readonly bytes: number;
-  /** SHA-256, in hexadecimal. */
+  /** SHA-256 of those bytes, in hexadecimal. */
   readonly digest: string;
+  /** Where they begin; absent: at the file's beginning. */
+  readonly offset?: number;
+  /** What stands before all rows of the file, with its line end: the names of columns. */
+  readonly header?: string;
+};
+
+/** How long a file is that has no other rows. */
+export function lengthOf({ offset = 0, bytes }: ManifestFile): number {
+  return offset + bytes;
 }
 
-/** A file that holds the manifests of the epochs `[first, last]`: of a single one, or of a block of them (an index), one a line. */
-export interface ManifestSource extends EpochRange {
-  readonly path: string;
-}
-
-export function manifestText({ epoch, files }: Manifest): string {
-  const sorted = [...files].sort((a, b) => (a.file < b.file ? -1 : 1));
-  const listed = sorted.map(({ file, rows, bytes, digest }) => ({ file, rows, bytes, digest }));
-  return `${JSON.stringify({ epoch, files: listed })}\n`;
+/** Of a file or handle, what a manifest says, in this order. */
+export function manifestFile({ file, rows, bytes, digest, offset, header }: ManifestFile): ManifestFile {
+  return { file, rows, bytes, digest, ...(offset && { offset }), ...(header !== undefined && { header }) };
 }
 
 export interface EpochRange {
   readonly first: number;
   readonly last: number;
+}
+
+/** A file that holds manifests: of one epoch; of a run of epochs, whose end stands in it alone; or of a block of them, an index. One a line. */
+export interface ManifestSource extends EpochRange {
+  readonly kind: "epoch" | "run" | "block";
+  readonly path: string;
+}
+
+/** @param files in the order of their names, unless they are in their order already */
+export function manifestText({ epoch, files }: Manifest): string {
+  return manifestLine({ epoch, files: [...files].sort((a, b) => (a.file < b.file ? -1 : 1)) });
+}
+
+export function manifestLine({ epoch, files }: Manifest): string {
+  return `${JSON.stringify({ epoch, files: files.map(manifestFile) })}\n`;
 }
 
 /** Manifests of so many epochs go into one index. */
@@ -41,36 +61,78 @@ export function blockOf(epoch: number, blockEpochs: number): EpochRange {
   return { first, last: first + blockEpochs - 1 };
 }
 
-export function manifestName(epoch: number): string {
-  return `${padded(epoch, epochDigits)}.json`;
+/** The folder of manifests, by its path in the output. */
+export const manifestFolder = ".epochflow/manifests/";
+
+export function manifestPath(epoch: number): string {
+  return `${manifestFolder}${padded(epoch, epochDigits)}.json`;
 }
 
-export function indexName({ first, last }: EpochRange): string {
-  return `${padded(first, epochDigits)}-${padded(last, epochDigits)}.jsonl`;
+export function indexPath({ first, last }: EpochRange): string {
+  return `${manifestFolder}${padded(first, epochDigits)}-${padded(last, epochDigits)}.jsonl`;
 }
 
-/** Those of `names` that are manifests, by first epoch; an index before single ones that it covers. */
-export function manifestsAmong(names: readonly string[], pathOf: (name: string) => string): ManifestSource[] {
-  const sources = names.flatMap((name) => {
-    const [, first, last = first] = /^(\d{12})(?:\.json|-(\d{12})\.jsonl)$/.exec(name) ?? [];
-    return first === undefined ? [] : [{ path: pathOf(name), first: Number(first), last: Number(last) }];
+/** Manifests of epochs whose small files are merged. Named by its first epoch alone: of two that would begin there, one can be created. */
+export function runPath(first: number): string {
+  return `${manifestFolder}${padded(first, epochDigits)}-run.jsonl`;
+}
+
+/** What a run is going to be: whoever makes it follows the plan. */
+export function runPlanPath(first: number): string {
+  return `${manifestFolder}${padded(first, epochDigits)}-run.plan`;
+}
+
+/** Of what a task published without a second phase, under a name of the invocation's own. */
+export function directPath(context: SinkContext): string {
+  return manifestFolder + directName(context, 0, "json");
+}
+
+/** Those of `paths` that are such, by epoch. */
+export function directAmong(paths: readonly string[]): Map<number, string[]> {
+  const found = new Map<number, string[]>();
+  for (const path of paths) {
+    const epoch = epochOfDirect(baseOf(path));
+    if (epoch !== undefined) found.set(epoch, [...(found.get(epoch) ?? []), path].sort());
+  }
+  return found;
+}
+
+/** Those of `paths` that hold manifests, by first epoch; what covers more before what it covers. */
+export function manifestsAmong(paths: readonly string[]): ManifestSource[] {
+  return paths
+    .flatMap((path) => {
+      const source = sourceOf(path);
+      return source ? [source] : [];
+    })
+    .sort((a, b) => a.first - b.first || b.last - a.last);
+}
+
+function sourceOf(path: string): ManifestSource | undefined {
+  const [, first, rest = ""] = /^(\d{12})(\.json|-run\.jsonl|-\d{12}\.jsonl)$/.exec(baseOf(path)) ?? [];
+  if (first === undefined) return undefined;
+  if (rest === ".json") return { kind: "epoch", path, first: Number(first), last: Number(first) };
+  if (rest === "-run.jsonl") return { kind: "run", path, first: Number(first), last: Number.POSITIVE_INFINITY };
+  return { kind: "block", path, first: Number(first), last: Number(rest.slice(1, 1 + epochDigits)) };
+}
+
+/** First epochs of the plans among `paths`. */
+export function plansAmong(paths: readonly string[]): number[] {
+  return paths.flatMap((path) => {
+    const [, first] = /^(\d{12})-run\.plan$/.exec(baseOf(path)) ?? [];
+    return first === undefined ? [] : [Number(first)];
   });
-  return sources.sort((a, b) => a.first - b.first || b.last - a.last);
 }
 
 /** @throws LossError `manifest-damaged` */
-export function parseManifests(text: string, { path, first, last }: ManifestSource): Manifest[] {
-  const manifests = text.split("\n").slice(0, -1).map(parseManifest);
-  const whole =
-    text.endsWith("\n") && manifests.every((one) => one !== undefined && one.epoch >= first && one.epoch <= last);
-  if (whole) return manifests as Manifest[];
-  throw new LossError("manifest-damaged", `${path} is not a manifest as it was written`, {
+export function manifestDamaged(path: string): LossError {
+  return new LossError("manifest-damaged", `${path} is not a manifest as it was written`, {
     wayOut: "Restore it from a backup.",
     place: { file: path },
   });
 }
 
-function parseManifest(line: string): Manifest | undefined {
+/** Undefined: this is none. */
+export function parseManifest(line: string): Manifest | undefined {
   try {
     const { epoch, files } = JSON.parse(line);
     return Number.isSafeInteger(epoch) && Array.isArray(files) && files.every(isManifestFile)
@@ -83,7 +145,11 @@ function parseManifest(line: string): Manifest | undefined {
 
 export function isManifestFile(value: unknown): value is ManifestFile {
   if (value === null || typeof value !== "object") return false;
-  const { file, rows, bytes, digest } = value as Record<string, unknown>;
-  const texts = typeof file === "string" && isFinalName(file) && typeof digest === "string";
-  return texts && Number.isSafeInteger(rows) && Number.isSafeInteger(bytes);
+  const { file, rows, bytes, digest, offset = 0, header = "" } = value as Record<string, unknown>;
+  const texts = typeof file === "string" && typeof digest === "string" && typeof header === "string";
+  return texts && isOutputFile(file) && [rows, bytes, offset].every(Number.isSafeInteger);
+}
+
+function isOutputFile(path: string): boolean {
+  return isWithin(path) && isDataName(baseOf(path));
 }

@@ -20,10 +20,15 @@ export function ownerName({ pipeline, uid, sink }: SinkOwner): string {
   return [pipeline, uid, sink].map(encodePart).join(".");
 }
 
-/** Name of a staged file (protocol §1, Names): no two invocations ever write the same. */
+/** What the names of an invocation's staged files begin with (protocol §1, Names): no two invocations ever have the same. */
 export function stagedName(context: SinkContext): string {
   const { epoch, attempt, stage, task, nonce } = context;
-  return `${ownerName(context)}.${epoch}.${attempt}.${stage}.${task}.${encodePart(nonce)}.jsonl`;
+  return `${ownerName(context)}.${epoch}.${attempt}.${stage}.${task}.${encodePart(nonce)}`;
+}
+
+/** Name of one of an invocation's staged files. */
+export function stagedFileName(staged: string, number: number): string {
+  return `${staged}.${number}`;
 }
 
 /** Prefix of temporary files of an epoch's manifest. */
@@ -31,26 +36,41 @@ export function sealPrefix(owner: SinkOwner, epoch: number): string {
   return `${ownerName(owner)}.${epoch}.seal`;
 }
 
-interface TaskPlace {
+interface TaskName {
   readonly epoch: number;
   readonly stage: number;
   readonly task: number;
 }
 
-/** Name of a committed file; in the order of their names, files give an epoch's rows in the order of stages and tasks. */
-export function finalName(place: TaskPlace): string {
-  return `part-${placed(place)}.jsonl`;
+/**
+ * Name of a published file; in the order of their names, the files of a folder give an epoch's rows in the order of stages, tasks and rows.
+ *
+ * @param number of the file, where a task has several in one folder, from 0
+ */
+export function finalName({ epoch, stage, task }: TaskName, number: number, extension: string): string {
+  // An underscore is behind a dot: so the first one, which has none, comes first.
+  const rolled = number === 0 ? "" : `_${padded(number, taskDigits)}`;
+  return `part-${padded(epoch, epochDigits)}-${stage}-${padded(task, taskDigits)}${rolled}.${extension}`;
 }
 
-const placed = ({ epoch, stage, task }: TaskPlace): string =>
-  `${padded(epoch, epochDigits)}-${stage}-${padded(task, taskDigits)}`;
+const published = /^part-(\d{12})-(\d+)-(\d{4,})(?:_\d{4,})?\.[a-z0-9]+(?:\.gz|\.zst)?$/;
 
-/** What the names of files begin with that no manifest names, since they were published without a second phase. */
-export const directPrefix = "direct-";
+/** Of which epoch, stage and task a published file is; undefined for other names. */
+export function parseFinalName(name: string): TaskName | undefined {
+  const [, epoch, stage, task] = published.exec(name) ?? [];
+  return epoch === undefined ? undefined : { epoch: Number(epoch), stage: Number(stage), task: Number(task) };
+}
+
+/** What the names of files begin with that were published without a second phase. */
+const directPrefix = "direct-";
+const part = "[a-z0-9_%-]+";
+const direct = new RegExp(`^${directPrefix}(\\d{12})-\\d+-\\d{4,}-\\d+-${part}\\.[a-z0-9]+(?:\\.gz|\\.zst)?$`);
 
 /** Name of such a file: each invocation's own, so that none takes another's place. */
-export function directName(context: SinkContext): string {
-  return `${directPrefix}${placed(context)}-${context.attempt}-${encodePart(context.nonce)}.jsonl`;
+export function directName(context: SinkContext, number: number, extension: string): string {
+  const { epoch, stage, task, attempt, nonce } = context;
+  const place = `${padded(epoch, epochDigits)}-${stage}-${padded(task, taskDigits)}`;
+  return `${directPrefix}${place}-${attempt}-${encodePart(nonce)}_${padded(number, taskDigits)}.${extension}`;
 }
 
 /** The epoch of such a file; undefined for any other. */
@@ -59,8 +79,36 @@ export function epochOfDirect(name: string): number | undefined {
   return epoch === undefined ? undefined : Number(epoch);
 }
 
-export function isFinalName(name: string): boolean {
-  return /^part-\d{12}-\d+-\d{4,}\.jsonl$/.test(name);
+const merged = /^part-\d{12}-\d{12}(?:_\d{4,})?\.[a-z0-9]+(?:\.gz|\.zst)?$/;
+
+/** Name of a file into which the files of several epochs were merged. */
+export function mergedName(first: number, last: number, number: number, extension: string): string {
+  const several = number === 0 ? "" : `_${padded(number, taskDigits)}`;
+  return `part-${padded(first, epochDigits)}-${padded(last, epochDigits)}${several}.${extension}`;
+}
+
+export function isMergedName(name: string): boolean {
+  return merged.test(name);
+}
+
+/** Whether a name is one of a file with rows. */
+export function isDataName(name: string): boolean {
+  return published.test(name) || merged.test(name) || direct.test(name);
+}
+
+/** What follows the first dot of a name. */
+export function extensionOf(name: string): string {
+  return name.slice(name.indexOf(".") + 1);
+}
+
+/** Whether a path of the ledger or of a manifest stays in the output: relative, and nothing in it is hidden, or leads up. */
+export function isWithin(path: string): boolean {
+  return path.split("/").every((part) => part !== "" && !part.startsWith(".") && !/[\\\0]/.test(part));
+}
+
+/** The last part of a path in an output. */
+export function baseOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 export function padded(number: number, digits: number): string {
@@ -75,9 +123,10 @@ export interface StagedFileName {
   readonly task: number;
 }
 
-const part = "[a-z0-9_%-]+";
-const staged = new RegExp(`^(${part}\\.${part}\\.${part})\\.(\\d+)\\.(\\d+)\\.(\\d+)\\.(\\d+)\\.${part}\\.jsonl$`);
-const direct = new RegExp(`^${directPrefix}(\\d{12})-\\d+-\\d{4,}-\\d+-${part}\\.jsonl$`);
+/** With the number of a file, without one, or as names were when a task had one file. */
+const staged = new RegExp(
+  `^(${part}\\.${part}\\.${part})\\.(\\d+)\\.(\\d+)\\.(\\d+)\\.(\\d+)\\.${part}(?:\\.\\d+|\\.jsonl)?$`,
+);
 const sealing = new RegExp(`^(${part}\\.${part}\\.${part})\\.(\\d+)\\.seal\\.[0-9a-f-]+$`);
 
 /** Reads a name that `stagedName` made; undefined for any other, so that one with a separator never gets through. */

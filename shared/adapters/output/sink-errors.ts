@@ -1,6 +1,6 @@
 import { LossError } from "../../errors.ts";
 import type { SinkOwner } from "./names.ts";
-import type { EpochContext } from "./prepared-file.ts";
+import type { EpochContext } from "./prepared-files.ts";
 
 export function missing({ pipeline, sink, epoch }: EpochContext, staged: string, final: string): LossError {
   return lost("staged-file-missing", `neither ${staged} nor ${final} is there`, { pipeline, sink, epoch }, staged);

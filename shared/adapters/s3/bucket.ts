@@ -32,6 +32,8 @@ export interface FoundObject {
 export interface FoundUpload {
   readonly key: string;
   readonly upload: string;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
 }
 
 /** A byte range of an object, which has to have this etag still. */
@@ -55,11 +57,12 @@ export class Bucket {
     return `s3://${this.name}/${key}`;
   }
 
-  /** What is known of an object without its bytes; undefined if there is none. */
-  async head(key: string): Promise<{ bytes: number; metadata: Metadata } | undefined> {
+  /** What is known of an object without its bytes; undefined if there is none. `modifiedAt`: epoch milliseconds. */
+  async head(key: string): Promise<{ bytes: number; metadata: Metadata; modifiedAt: number } | undefined> {
     try {
       const head = await this.client.send(new HeadObjectCommand({ Bucket: this.name, Key: key }));
-      return { bytes: head.ContentLength ?? 0, metadata: head.Metadata ?? {} };
+      const modifiedAt = head.LastModified?.getTime() ?? 0;
+      return { bytes: head.ContentLength ?? 0, metadata: head.Metadata ?? {}, modifiedAt };
     } catch (error) {
       if (statusOf(error) === 404) return undefined;
       throw awsError(error, `look at ${this.urlOf(key)}`, "s3:GetObject");
@@ -91,11 +94,11 @@ export class Bucket {
     }
   }
 
-  /** The SHA-256 of an object, in hexadecimal; undefined if it has other than so many bytes. */
-  async digestOf(key: string, bytes: number): Promise<string | undefined> {
+  /** The SHA-256 of a range of an object, in hexadecimal; undefined if it has not so many bytes. */
+  async digestOf(key: string, { start: first, end }: Required<Part>["range"]): Promise<string | undefined> {
     const hash = createHash("sha256");
-    for (let start = 0; start < bytes; start += blockBytes) {
-      const range = { start, end: Math.min(bytes, start + blockBytes) };
+    for (let start = first; start < end; start += blockBytes) {
+      const range = { start, end: Math.min(end, start + blockBytes) };
       const block = await this.get(key, { range });
       if (typeof block === "string" || block.length < range.end - start) return undefined;
       hash.update(block);
@@ -152,7 +155,8 @@ export class Bucket {
       const page: ListMultipartUploadsCommandOutput = await this.named("list uploads of", prefix, () =>
         this.client.send(command),
       );
-      for (const { Key, UploadId } of page.Uploads ?? []) yield { key: Key!, upload: UploadId! };
+      for (const { Key, UploadId, Initiated } of page.Uploads ?? [])
+        yield { key: Key!, upload: UploadId!, startedAt: Initiated?.getTime() ?? 0 };
       key = page.IsTruncated ? page.NextKeyMarker : undefined;
       upload = page.IsTruncated ? page.NextUploadIdMarker : undefined;
     } while (key !== undefined);

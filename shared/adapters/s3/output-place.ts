@@ -1,15 +1,16 @@
 import type { S3Client } from "@aws-sdk/client-s3";
 import { UsageError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
-import { indexName, type ManifestSource, manifestName, manifestsAmong } from "../output/manifest.ts";
 import { Bucket } from "./bucket.ts";
 
-export interface S3OutputOptions {
+export interface S3PlaceOptions {
   readonly client: S3Client;
   readonly bucket: string;
   /** What the keys of the output begin with, up to and without a last `/`; it belongs to one sink alone. */
   readonly prefix: string;
 }
+
+export const ownerMarkName = ".epochflow/owner.json";
 
 /** Where a files sink keeps things in a bucket. */
 export class OutputPlace {
@@ -17,10 +18,9 @@ export class OutputPlace {
   /** Ends in `/`, or is empty. */
   readonly prefix: string;
   readonly ownerMark: string;
-  readonly manifests: string;
 
   /** @throws UsageError for a wrong option */
-  constructor(what: string, options: S3OutputOptions) {
+  constructor(what: string, options: S3PlaceOptions) {
     checkOptions(what, options, ["client", "bucket", "prefix"]);
     for (const name of ["bucket", "prefix"] as const) {
       if (typeof options[name] === "string" && (name === "prefix" || options[name] !== "")) continue;
@@ -29,8 +29,7 @@ export class OutputPlace {
     const prefix = options.prefix.replace(/\/+$/, "");
     this.bucket = new Bucket(options.client, options.bucket);
     this.prefix = prefix === "" ? "" : `${prefix}/`;
-    this.ownerMark = `${this.prefix}.epochflow/owner.json`;
-    this.manifests = `${this.prefix}.epochflow/manifests/`;
+    this.ownerMark = this.prefix + ownerMarkName;
   }
 
   get url(): string {
@@ -39,21 +38,6 @@ export class OutputPlace {
 
   keyOf(file: string): string {
     return this.prefix + file;
-  }
-
-  manifestKey(epoch: number): string {
-    return this.manifests + manifestName(epoch);
-  }
-
-  indexKey(block: { first: number; last: number }): string {
-    return this.manifests + indexName(block);
-  }
-
-  /** All objects with manifests, by first epoch; an index before single ones that it covers. `path` is the key. */
-  async listManifests(): Promise<ManifestSource[]> {
-    const names: string[] = [];
-    for await (const { key } of this.bucket.list(this.manifests)) names.push(key.slice(this.manifests.length));
-    return manifestsAmong(names, (name) => this.manifests + name);
   }
 
   /** Undefined: there is no such object. */

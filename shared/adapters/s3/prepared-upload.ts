@@ -1,22 +1,22 @@
 import { LossError } from "../../errors.ts";
-import { checkPrepared, type EpochContext, type PreparedFile } from "../output/prepared-file.ts";
+import type { PreparedFiles, StagedOutput } from "../output/prepared-files.ts";
 import type { UploadedPart } from "./multipart.ts";
 
-/** A pre-committed file: an upload, all parts of which are there. */
-export type PreparedUpload = PreparedFile & { readonly upload: string; readonly parts: readonly UploadedPart[] };
+/** What a pre-committed file is beside its size and names: an upload, all parts of which are there. */
+export type Upload = { readonly upload: string; readonly parts: readonly UploadedPart[] };
 
-/** The ledger's word is not trusted to name this sink's files. @throws LossError `handle-invalid` */
-export function checkPreparedUpload(context: EpochContext, prepared: PreparedUpload): PreparedUpload {
-  return checkUpload(checkPrepared(context, prepared));
-}
+export type PreparedUploads = PreparedFiles<Upload>;
 
 /** @throws LossError `handle-invalid` */
-export function checkUpload(prepared: PreparedUpload): PreparedUpload {
-  const { upload, parts } = prepared ?? {};
-  if (typeof upload === "string" && Array.isArray(parts) && parts.every(isPart)) return prepared;
+export function checkUploads(files: readonly StagedOutput<Upload>[]): readonly StagedOutput<Upload>[] {
+  if (files.every(isUpload)) return files;
   throw new LossError("handle-invalid", "the ledger holds a handle of a files sink that the sink did not make", {
     wayOut: "The ledger is damaged: restore it from a backup, or start anew with `epochflow reset`.",
   });
+}
+
+function isUpload({ upload, parts }: Upload): boolean {
+  return typeof upload === "string" && Array.isArray(parts) && parts.every(isPart);
 }
 
 function isPart(part: UploadedPart): boolean {

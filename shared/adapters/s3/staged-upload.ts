@@ -1,88 +1,105 @@
-import type { RefusedRow, RowBatch, SinkContext, Transaction } from "../../ports/sink.ts";
-import { JsonLines } from "../output/json-lines.ts";
-import { directName, finalName, stagedName } from "../output/names.ts";
+import type { SinkContext } from "../../ports/sink.ts";
+import { Limiter } from "../output/limiter.ts";
+import { stagedFileName, stagedName } from "../output/names.ts";
+import type { StagedFile, Staging } from "../output/staging.ts";
 import { abortUpload, partBytes, startUpload, type UploadedPart, uploadPart } from "./multipart.ts";
 import type { OutputPlace } from "./output-place.ts";
-import type { PreparedUpload } from "./prepared-upload.ts";
+import type { Upload } from "./prepared-upload.ts";
 
 /** By this an object tells which invocation's upload it was. */
 export const stagedMetadata = "epochflow-staged";
 
-/** The writer waits while more bytes than these are on their way. */
-const mostQueuedBytes = 2 * partBytes;
+/** A request waits for its answer most of its time. */
+const requestsAtOnce = 16;
 
-/** One task's rows as JSON lines, in a multipart upload, which no reader sees. It is begun with the first part: no rows, no upload. */
-export class StagedUpload implements Transaction {
+/** A task's files as multipart uploads, which no reader sees. Parts are small only at their ends, so a file that has to give its bytes away ends. */
+export class StagedUploads implements Staging<Upload> {
+  readonly chunkBytes = partBytes;
+  readonly mostHeldBytes = 1 << 26;
+  readonly takesSmallChunks = false;
   readonly #place: OutputPlace;
-  readonly #file: string;
-  readonly #staged: string;
-  readonly #lines: JsonLines;
-  #gathered: Buffer[] = [];
-  #gatheredBytes = 0;
+  readonly #context: SinkContext;
+  readonly #requests = new Limiter(requestsAtOnce);
+  readonly #uploads: StagedUpload[] = [];
   #queuedBytes = 0;
-  #written: Promise<void> = Promise.resolve();
-  #upload: string | undefined;
-  readonly #parts: UploadedPart[] = [];
 
   constructor(place: OutputPlace, context: SinkContext) {
     this.#place = place;
-    this.#file = context.direct ? directName(context) : finalName(context);
-    this.#staged = stagedName(context);
-    this.#lines = new JsonLines(context, (chunk) => this.#gather(chunk));
+    this.#context = context;
   }
 
-  write(rows: RowBatch, refused?: RefusedRow): void {
-    this.#lines.write(rows, refused);
+  get queuedBytes(): number {
+    return this.#queuedBytes;
   }
 
-  async drained(): Promise<void> {
-    if (this.#queuedBytes > mostQueuedBytes) await this.#written;
+  file(number: number, path: string): StagedFile<Upload> {
+    const staged = stagedFileName(stagedName(this.#context), number);
+    const upload = new StagedUpload(this.#place, path, staged, async (part, send) => {
+      this.#queuedBytes += part.length;
+      await this.#requests.run(send);
+      this.#queuedBytes -= part.length;
+    });
+    this.#uploads.push(upload);
+    return upload;
   }
 
-  /** All parts are there; undefined if there were no rows. */
-  async finish(): Promise<PreparedUpload | undefined> {
-    if (this.#lines.rows === 0) return undefined;
-    const written = this.#lines.finish();
-    this.#queue();
-    await this.#written;
-    const names = { staged: this.#staged, file: this.#file };
-    return { ...names, ...written, upload: this.#upload!, parts: this.#parts };
+  async written(): Promise<void> {
+    for (const upload of this.#uploads) await upload.written;
   }
 
   async discard(): Promise<void> {
-    this.#lines.discard();
-    this.#gathered = [];
-    await this.#written.catch(() => {});
-    const { bucket } = this.#place;
-    if (this.#upload !== undefined) await abortUpload(bucket, this.#key, this.#upload).catch(() => {});
+    for (const upload of this.#uploads) await upload.discard();
+  }
+}
+
+/** Sends a part when its turn comes. */
+type Send = (part: Buffer, send: () => Promise<void>) => Promise<void>;
+
+/** One file. It is begun with its first part. */
+class StagedUpload implements StagedFile<Upload> {
+  readonly #place: OutputPlace;
+  readonly #path: string;
+  readonly #staged: string;
+  readonly #send: Send;
+  readonly #parts: UploadedPart[] = [];
+  #upload: string | undefined;
+  written: Promise<void> = Promise.resolve();
+
+  constructor(place: OutputPlace, path: string, staged: string, send: Send) {
+    this.#place = place;
+    this.#path = path;
+    this.#staged = staged;
+    this.#send = send;
+  }
+
+  append(part: Buffer): void {
+    const before = this.written;
+    this.written = this.#send(part, async () => {
+      await before;
+      await this.#sendPart(part);
+    });
+    this.written.catch(() => {}); // whoever waits next hears of it
+  }
+
+  async end(): Promise<Upload> {
+    await this.written;
+    return { upload: this.#upload!, parts: this.#parts };
+  }
+
+  async discard(): Promise<void> {
+    await this.written.catch(() => {});
+    const upload = this.#upload;
     this.#upload = undefined;
+    if (upload !== undefined) await abortUpload(this.#place.bucket, this.#key, upload).catch(() => {});
   }
 
   get #key(): string {
-    return this.#place.keyOf(this.#file);
+    return this.#place.keyOf(this.#path);
   }
 
-  #gather(chunk: Buffer): void {
-    this.#gathered.push(chunk);
-    this.#gatheredBytes += chunk.length;
-    if (this.#gatheredBytes >= partBytes) this.#queue();
-  }
-
-  /** Hands what is gathered to S3, behind what it has got already. A failure is heard by whoever waits next. */
-  #queue(): void {
-    if (this.#gatheredBytes === 0) return;
-    const part = Buffer.concat(this.#gathered);
-    this.#gathered = [];
-    this.#gatheredBytes = 0;
-    this.#queuedBytes += part.length;
-    this.#written = this.#written.then(() => this.#send(part));
-    this.#written.catch(() => {});
-  }
-
-  async #send(part: Buffer): Promise<void> {
+  async #sendPart(part: Buffer): Promise<void> {
     const { bucket } = this.#place;
     this.#upload ??= await startUpload(bucket, this.#key, { [stagedMetadata]: this.#staged });
     this.#parts.push(await uploadPart(bucket, this.#key, this.#upload, this.#parts.length + 1, part));
-    this.#queuedBytes -= part.length;
   }
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { UsageError } from "../../errors.ts";
 import { text } from "../decoders/text.ts";
+import { csv } from "../encoders/csv.ts";
 import { parameter } from "../parameter.ts";
 import { files } from "./files.ts";
 
@@ -20,6 +22,46 @@ test("which files are read, and how, is data where it is said", () => {
 test("a sink of files is data", () => {
   const path = parameter("output");
   assert.deepEqual(files.sink({ path }), { kind: "files", options: { path } });
+});
+
+test("a sink of files says how they look, as far as it is told", () => {
+  const format = csv<{ key: string; count: number }>({ columns: ["key", "count"] });
+  const { options } = files.sink({
+    path: "out",
+    partitionBy: "{key}",
+    format,
+    compression: "gzip",
+    maxFileBytes: 1000,
+  });
+  assert.deepEqual(options, { path: "out", partitionBy: "{key}", format, compression: "gzip", maxFileBytes: 1000 });
+  const partitionBy = parameter("folders");
+  assert.deepEqual(files.sink({ path: "out", partitionBy }).options, { path: "out", partitionBy });
+});
+
+test("what a sink's files cannot be is refused", () => {
+  const bad = (options: object, code: string, message = /./) =>
+    assert.throws(() => files.sink({ path: "out", ...options } as never), { code, message });
+  for (const format of ["csv", csv, {}, null, { name: "x", encode: () => "", file: { extension: "../x" } }])
+    bad({ format }, "invalid-option", /must be a format/);
+  bad({ compression: "gzp" }, "invalid-option", /Did you mean "gzip"/);
+  bad({ maxFileBytes: 0 }, "invalid-option");
+  bad({ partitionBy: "{key" }, "invalid-path-template");
+  bad({ partitionBy: "" }, "invalid-option");
+});
+
+test("a placeholder in the path is refused, with what was meant", () => {
+  const meant = (path: string, wayOut: string) =>
+    assert.throws(
+      () => files.sink({ path }),
+      (error: UsageError) => error.wayOut === wayOut,
+    );
+  meant(
+    "s3://b/out/{windowStart:yyyy/MM/dd}/{key}",
+    'Write path: "s3://b/out", partitionBy: "{windowStart:yyyy/MM/dd}/{key}".',
+  );
+  meant("out/day={t:yyyy}", 'Write path: "out", partitionBy: "day={t:yyyy}".');
+  meant("{key}", 'Write path: ".", partitionBy: "{key}".');
+  files.sink({ path: "out/{not one" });
 });
 
 test("what is not an option, or not a value for one, is refused", () => {

@@ -1,8 +1,10 @@
 import { UsageError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
+import { PathTemplate } from "../../path-template/template.ts";
 import type { OrParameter } from "../parameter.ts";
 import { checkText, describeSource, type SourceOptions, sourceOptionNames } from "../source-options.ts";
 import type { SinkDescription, SourceDescription } from "../topology.ts";
+import { checkFileFormat, type FileCompression, type FileFormat } from "./file-format.ts";
 
 export interface FilesSourceOptions<T> extends SourceOptions<T> {
   /** A file of lines, or a folder of such files, each of which is a partition. */
@@ -20,9 +22,20 @@ export interface FilesSourceOptions<T> extends SourceOptions<T> {
   readonly maxLineBytes?: number;
 }
 
-export interface FilesSinkOptions {
-  /** A folder, made if it is missing, which belongs to this sink alone. Rows are JSON lines. */
+export interface FilesSinkOptions<T = unknown> {
+  /** A folder, made if it is missing, or `s3://bucket/prefix`; it belongs to this sink alone. */
   readonly path: OrParameter<string>;
+  /**
+   * Folders below it by fields of the rows: `"{windowStart:yyyy/MM/dd}/{key}"`. A field alone stands as its text, percent-encoded but for `a-z`, `0-9`, `-` and `_`; with
+   * a pattern of `yyyy`, `MM`, `dd`, `HH`, `mm` and `ss` it is a time in epoch milliseconds, or a `Date`, in UTC. A row without such a field follows `onError`.
+   */
+  readonly partitionBy?: OrParameter<string>;
+  /** `json()`, a line a row (default); `csv({ columns })`; `text()`, or `text((row) => …)`. A row that cannot be written so follows `onError`. */
+  readonly format?: FileFormat<T>;
+  /** Default none. */
+  readonly compression?: FileCompression;
+  /** A task's file of an epoch ends once it has so many bytes, and another begins; default: it does not. */
+  readonly maxFileBytes?: number;
 }
 
 const compressions: readonly unknown[] = ["auto", "none", "gzip", "zstd"];
@@ -52,16 +65,14 @@ function checkCompression(name: string, given: unknown): void {
 
 const defaultMaxLineBytes = 16 * 1024 * 1024;
 
-/** Lines in, rows out, of a disk (protocol §7, §9). Paths are relative to the working directory. */
+/** Lines in, rows out, of a disk or a bucket (protocol §7, §9). Paths are relative to the working directory. */
 export const files = {
   /** Reads lines. @throws UsageError for an option that is unknown or not allowed */
   source<T>(given: FilesSourceOptions<T>): SourceDescription<T, string | undefined> {
     const own = ["path", "include", "exclude", "compression", "maxLineBytes"];
     checkOptions("files.source()", given, [...own, ...sourceOptionNames]);
     const { path, maxLineBytes = defaultMaxLineBytes } = given;
-    if (!Number.isSafeInteger(maxLineBytes) || maxLineBytes < 1) {
-      throw new UsageError("invalid-option", `maxLineBytes is ${String(maxLineBytes)}, but must be a positive integer`);
-    }
+    checkBytes("maxLineBytes", maxLineBytes);
     return describeSource("files", given, {
       path: checkText("path of files.source()", path),
       maxLineBytes,
@@ -71,9 +82,41 @@ export const files = {
     });
   },
 
-  /** Writes rows, each of which JSON must be able to say, but for bigints, which become text; any other follows `onError`. @throws UsageError for an option that is unknown or not allowed */
-  sink<T = unknown>(given: FilesSinkOptions): SinkDescription<T> {
-    checkOptions("files.sink()", given, ["path"]);
-    return { kind: "files", options: { path: checkText("path of files.sink()", given.path) } };
+  /** Writes rows. @throws UsageError for an option that is unknown or not allowed */
+  sink<T = unknown>(given: FilesSinkOptions<T>): SinkDescription<T> {
+    const what = "files.sink()";
+    checkOptions(what, given, ["path", "partitionBy", "format", "compression", "maxFileBytes"]);
+    const { partitionBy, maxFileBytes } = given;
+    if (maxFileBytes !== undefined) checkBytes("maxFileBytes", maxFileBytes);
+    if (partitionBy !== undefined) checkText(`partitionBy of ${what}`, partitionBy);
+    if (typeof partitionBy === "string") new PathTemplate(partitionBy);
+    return {
+      kind: "files",
+      options: {
+        path: checkFolder(checkText(`path of ${what}`, given.path)),
+        ...(partitionBy !== undefined && { partitionBy }),
+        ...checkFileFormat(what, given),
+        ...(maxFileBytes !== undefined && { maxFileBytes }),
+      },
+    };
   },
 };
+
+function checkBytes(option: string, given: number): void {
+  if (Number.isSafeInteger(given) && given >= 1) return;
+  throw new UsageError("invalid-option", `${option} is ${String(given)}, but must be a positive integer`);
+}
+
+/** A placeholder in the path would be a folder of that name, which nobody wants. */
+function checkFolder(path: OrParameter<string>): OrParameter<string> {
+  const at = typeof path === "string" ? path.search(/(?<=^|\/)[^/{]*\{[\w.]+(:[^{}]+)?\}/) : -1;
+  if (at === -1) return path;
+  const [folder, template] = [String(path).slice(0, at), String(path).slice(at)];
+  throw new UsageError(
+    "invalid-option",
+    `path of files.sink() is ${JSON.stringify(path)}, but the folder is the same for all rows`,
+    {
+      wayOut: `Write path: ${JSON.stringify(folder.replace(/(?<=.)\/$/, "") || ".")}, partitionBy: ${JSON.stringify(template)}.`,
+    },
+  );
+}

@@ -14,7 +14,7 @@ import { undecodable } from "./undecodable.ts";
 export function json(): Decoder<unknown> & Encoder<unknown>;
 export function json<S extends StandardSchemaV1>(schema: S): Decoder<StandardSchemaV1.InferOutput<S>>;
 export function json(schema?: StandardSchemaV1): Decoder<unknown> & Encoder<unknown> {
-  if (schema === undefined) return { name: "json", decode: parse, encode: stringify };
+  if (schema === undefined) return { name: "json", decode: parse, encode: stringify, file };
   if (typeof schema?.["~standard"]?.validate !== "function") {
     throw new UsageError(
       "invalid-argument",
@@ -22,8 +22,10 @@ export function json(schema?: StandardSchemaV1): Decoder<unknown> & Encoder<unkn
     );
   }
   const decode = (bytes: Buffer, start: number, end: number) => validate(schema, parse(bytes, start, end));
-  return { name: "json", decode, encode: stringify };
+  return { name: "json", decode, encode: stringify, file };
 }
+
+const file = { extension: "jsonl", ownLineBreaks: true };
 
 function stringify(row: unknown): string {
   const text = toJsonText(row);

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { UserCodeError } from "../../errors.ts";
+import { checkFunction } from "../checks.ts";
 import type { Decoder, Encoder } from "../topology.ts";
 import { undecodable } from "./undecodable.ts";
 
@@ -25,7 +26,16 @@ const format: Decoder<string> & Encoder<string> = {
   },
 };
 
-/** Each record is a text in UTF-8: decodes what a source reads, and encodes what a sink writes. */
-export function text(): Decoder<string> & Encoder<string> {
-  return format;
+/**
+ * Each record is a text in UTF-8: decodes what a source reads, and encodes what a sink writes.
+ *
+ * @param encode makes the text of a row, where rows are no texts: for sinks alone
+ * @throws UsageError `invalid-argument` for something else than a function
+ */
+export function text(): Decoder<string> & Encoder<string>;
+export function text<T>(encode: (row: T) => string): Encoder<T>;
+export function text<T>(...[encode]: [((row: T) => string)?]): (Decoder<string> & Encoder<string>) | Encoder<T> {
+  if (encode === undefined) return format;
+  checkFunction("text()", encode);
+  return { name: "text", encode: (row: T) => format.encode(encode(row)) };
 }

@@ -12,7 +12,7 @@ const asked = /^(dynamodb|s3|states|secretsmanager):/;
 const rare: readonly RegExp[] = [
   /^s3:AbortMultipartUpload /, // of one that failed half-way
   /^dynamodb:BatchWriteItem /, // deletes what attempts have acknowledged that came to nothing, if one has
-  /^s3:DeleteObject of .*\.epochflow\/manifests\/\*$/, // once an index holds what hundreds of them say
+  /^s3:DeleteObject of .*\/output\/\*$/, // manifests once an index holds what hundreds of them say, small files that were merged
 ];
 
 /** Whether the roles of deployed functions have the rights that their requests need: the emulator asks for none. */
