@@ -110,10 +110,11 @@ const addRead: Add = (program, exit) => {
   const command = ofStack(program.command("read").argument("[folder]", "the sink's folder on this machine"))
     .summary("print the committed rows of a files sink")
     .description(
-      "Prints the committed rows that a files sink has written, as JSON lines in the order of epochs, and nothing else: of a folder, or of a bucket that a " +
-        "deployed pipeline writes to.",
+      "Prints the committed rows that a files sink has written, as they are in its files (JSON lines by default), in the order of epochs, and nothing else: of a " +
+        "folder, or of a bucket that a deployed pipeline writes to. Compressed files are decompressed; of CSV the names of columns come first.",
     )
     .addOption(stackOption("--sink <id>", "which sink, of a pipeline with several"))
+    .addOption(numberOption("--after", "leave out epochs up to this one"))
     .action(async (folder, options) => exit(await (await import("./commands/read.ts")).readCommand(folder, options)));
   teach(command, ["epochflow read out | sort | head", "epochflow read --stack word-count --sink counts"]);
 };

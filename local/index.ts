@@ -3,7 +3,8 @@
  *
  * @module epochflow/local
  */
-export { readRows } from "../shared/adapters/filesystem/reader.ts";
+export { readEpochs, readRows } from "../shared/adapters/filesystem/reader.ts";
+export type { EpochRows, ReadOptions } from "../shared/adapters/output/reading.ts";
 export type { Message, Progress, RunOptions, RunResult } from "./options.ts";
 export { run } from "./run.ts";
 export type { Log, LogFields, LogLevel } from "./watch/log.ts";

@@ -2,6 +2,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import type { DeployedPipeline } from "../../composition/deployed-pipeline.ts";
 import { parseS3Path } from "../../composition/s3-path.ts";
 import { objectRequestTimeoutMs } from "../../shared/adapters/aws/client-settings.ts";
+import type { ReadOptions } from "../../shared/adapters/output/reading.ts";
 import { readChunks } from "../../shared/adapters/s3/reader.ts";
 import { UsageError } from "../../shared/errors.ts";
 import { didYouMean } from "../../shared/options.ts";
@@ -14,11 +15,14 @@ import { findDeployed } from "./find.ts";
  *
  * @throws UsageError those of `findDeployed` and `readChunks`; `no-files-sink`, `which-sink`
  */
-export async function* chunksOfStack(options: OfStack & { readonly sink?: string }): AsyncGenerator<Buffer> {
+export async function* chunksOfStack(
+  options: OfStack & { readonly sink?: string },
+  seen: ReadOptions = {},
+): AsyncGenerator<Buffer> {
   const path = placeOf(await findDeployed(options), options.sink);
   const client = new S3Client(settingsFor(options, { requestTimeoutMs: objectRequestTimeoutMs }));
   try {
-    yield* readChunks({ client, ...parseS3Path(path) });
+    yield* readChunks({ client, ...parseS3Path(path) }, seen);
   } finally {
     client.destroy();
   }

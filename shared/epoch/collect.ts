@@ -44,12 +44,15 @@ export async function collect(
 }
 
 /** Last, since it may take long. The time first: what a sink has done long before it, it did before HEAD was as it is read now. */
-async function tidy({ ledger, topology, uid, clock, sink: sinkOf }: Engine): Promise<number> {
+async function tidy(engine: Engine): Promise<number> {
+  const { ledger, topology, uid, clock } = engine;
+  const able = Object.keys(topology.sinks).filter((id) => engine.sink(id).tidy !== undefined);
+  if (able.length === 0) return 0;
   const now = clock.now();
   const committed = (await ledger.head())?.committed ?? 0;
   let files = 0;
-  for (const sink of Object.keys(topology.sinks))
-    files += (await sinkOf(sink).tidy?.({ pipeline: topology.name, uid, sink }, { committed, now })) ?? 0;
+  for (const sink of able)
+    files += (await engine.sink(sink).tidy?.({ pipeline: topology.name, uid, sink }, { committed, now })) ?? 0;
   return files;
 }
 

@@ -32,8 +32,7 @@ export async function* rowsIn(store: OutputStore, after: number): AsyncGenerator
 }
 
 export async function* epochsIn(store: OutputStore, after: number): AsyncGenerator<EpochRows> {
-  for await (const manifest of outputOf(store, after))
-    yield { epoch: manifest.epoch, rows: rowsOf(store, manifest) };
+  for await (const manifest of outputOf(store, after)) yield { epoch: manifest.epoch, rows: rowsOf(store, manifest) };
 }
 
 async function* rowsOf(store: OutputStore, manifest: Manifest): AsyncGenerator<string> {

@@ -22,6 +22,21 @@ export interface Layout {
   readonly maxFileBytes: number;
 }
 
+/** Of the output, in which a row's file lies; "" is the output itself. @throws UserCodeError for a row that has no place */
+export function folderOf({ template }: Layout, row: unknown, context: SinkContext): string {
+  if (template === undefined) return "";
+  try {
+    return template.folderOf(row);
+  } catch (error) {
+    if (!(error instanceof UserCodeError)) throw error;
+    const { pipeline, sink, epoch, attempt } = context;
+    const { code, message, wayOut } = error;
+    const place = { pipeline, sink, epoch, attempt };
+    const text = `sink ${sink}: a row has no place in its files: ${message}`;
+    throw new UserCodeError(code, text, { ...(wayOut && { wayOut }), place });
+  }
+}
+
 /** One task's rows, in files that no reader looks at. A file is created with its first chunk: no rows, no file. */
 export class StagedRows<Extra extends object> implements Transaction {
   readonly #layout: Layout;
@@ -71,7 +86,7 @@ export class StagedRows<Extra extends object> implements Transaction {
   /** What is held decides where files end, never what is written already, so that they end at the same rows each time (I6). */
   #add(row: unknown): void {
     const line = this.#layout.format.line(row, this.context);
-    const folder = this.#folderOf(row);
+    const folder = folderOf(this.#layout, row, this.context);
     const file = this.#open.get(folder) ?? this.#begin(folder);
     const before = file.held;
     const isFull = file.add(line);
@@ -79,23 +94,6 @@ export class StagedRows<Extra extends object> implements Transaction {
     this.#held += file.held - before;
     if (isFull && file.bytes >= this.#layout.maxFileBytes) this.#end(folder);
     if (this.#held > this.#staging.mostHeldBytes) this.#relieve();
-  }
-
-  #folderOf(row: unknown): string {
-    const { template } = this.#layout;
-    if (template === undefined) return "";
-    try {
-      return template.folderOf(row);
-    } catch (error) {
-      if (!(error instanceof UserCodeError)) throw error;
-      const { pipeline, sink, epoch, attempt } = this.context;
-      const { code, message, wayOut } = error;
-      const place = { pipeline, sink, epoch, attempt };
-      throw new UserCodeError(code, `sink ${sink}: a row has no place in its files: ${message}`, {
-        ...(wayOut && { wayOut }),
-        place,
-      });
-    }
   }
 
   #begin(folder: string): OutputFile<Extra> {

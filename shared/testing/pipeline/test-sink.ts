@@ -1,7 +1,8 @@
 import { noTimestamp } from "../../adapters/kafka/record-batch/encode.ts";
 import { readHeaders } from "../../adapters/kafka/record-batch/headers.ts";
 import { RowFields } from "../../adapters/kafka/sink/row-fields.ts";
-import { JsonLines } from "../../adapters/output/json-lines.ts";
+import { layoutOf, type OutputOptions } from "../../adapters/output/sink-options.ts";
+import { folderOf } from "../../adapters/output/staged-rows.ts";
 import { UserCodeError } from "../../errors.ts";
 import type { KafkaSinkSettings } from "../../pipeline/connectors/kafka.ts";
 import type { SinkDescription } from "../../pipeline/topology.ts";
@@ -79,18 +80,18 @@ export class TestSink implements TwoPhaseCommitSink<unknown, number, number> {
   #encoder(context: SinkContext): (row: unknown, time: number | undefined) => Written {
     const { kind, options } = this.#description;
     if (kind === "kafka") return recordEncoder(options as unknown as KafkaSinkSettings, context);
-    return kind === "files" ? lineEncoder(context) : (row) => ({ row });
+    return kind === "files" ? lineEncoder(options, context) : (row) => ({ row });
   }
 }
 
-/** A row is what its reader gets: a bigint has become a text. */
-function lineEncoder(context: SinkContext): (row: unknown) => Written {
+/** A row is what its reader gets: of JSON the value, in which a bigint has become a text, and else the line. */
+function lineEncoder(options: OutputOptions, context: SinkContext): (row: unknown) => Written {
+  const layout = layoutOf(options);
+  const isJson = layout.format.extension.startsWith("jsonl");
   return (row) => {
-    const chunks: Buffer[] = [];
-    const lines = new JsonLines(context, (chunk) => chunks.push(chunk));
-    lines.write([row]);
-    lines.finish();
-    return { row: JSON.parse(Buffer.concat(chunks).toString()) };
+    const line = layout.format.line(row, context);
+    folderOf(layout, row, context);
+    return { row: isJson ? JSON.parse(line) : line.replace(/\r?\n$/, "") };
   };
 }
 
