@@ -156,6 +156,19 @@ test("one file is not taken for two, and first for the one that has more to read
   assert.deepEqual(await input.read(), { b: ["3"] });
 });
 
+test("of two copies each is that of its original, though one begins with all of the other", async (context) => {
+  const input = await reader(context);
+  await input.write("a", `${header}1\n2\n`);
+  await input.write("a.1", header);
+  await input.read(1);
+  await rename(input.file("a.1"), input.file(".moved"));
+  await copyFile(input.file(".moved"), input.file("a.2"));
+  await copyFile(input.file("a"), input.file("a.1"));
+  await truncate(input.file("a"));
+  const found = await input.read();
+  assert.deepEqual([found.a?.length, found["a.1"]?.length], [61, 59]);
+});
+
 test("a new file that begins like a short one that is gone is new", async (context) => {
   const input = await reader(context);
   await input.write("a", "1\n");

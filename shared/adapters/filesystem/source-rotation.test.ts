@@ -24,6 +24,7 @@ import type { KnownPartition } from "../../ports/source.ts";
 import { readValues, wholeRange } from "../../testing/source-scenario.ts";
 import { createFilesSource } from "./source.ts";
 
+const times = Number(process.env.EPOCHFLOW_TEST_TIMES ?? 1);
 const header = "# a beginning that all files of this log have, of more than a thousand bytes\n".repeat(14);
 
 /** The log's writer, and what rotates it. */
@@ -244,6 +245,6 @@ for (const [title, options] of [
           }
         },
       ),
-      { numRuns: Number(process.env.RUNS ?? 150) },
+      { numRuns: 80 * times },
     );
   });

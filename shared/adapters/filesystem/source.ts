@@ -11,6 +11,7 @@ import type {
   SourceRange,
 } from "../../ports/source.ts";
 import { type CompressionOption, compressionOptions } from "../compression/decompress.ts";
+import { tailBytes } from "../compression/measure.ts";
 import { FileNames, type NameOptions } from "../lines/file-names.ts";
 import { edited } from "../lines/input-errors.ts";
 import { LineReader } from "../lines/line-reader.ts";
@@ -152,7 +153,7 @@ class FilesSource implements Source {
     const { id, identity, position } = wanted;
     const file = located.get(wanted);
     if (file !== undefined && (file.size >= identity.seen || identity.unmeasured)) {
-      if (!file.packed) await this.#useFound(file, (input) => checkUnedited(input, wanted));
+      if (!file.packed && !isNearTail(wanted)) await this.#useFound(file, (input) => checkUnedited(input, wanted));
       return await this.#status(id, file, wanted);
     }
     const changed = found.find((one) => isEdited(one, identity));
@@ -210,6 +211,11 @@ function noLines(next: number): RecordBatch {
 function isPassing(error: unknown): boolean {
   if (error instanceof LossError) return ["input-vanished", "input-replaced", "input-shrank"].includes(error.code);
   return (error as { code?: unknown }).code === "input-moving";
+}
+
+/** What lies before its position is among the bytes that have been compared. */
+function isNearTail({ identity, position }: WantedFile): boolean {
+  return identity.tail !== undefined && identity.seen - position < tailBytes;
 }
 
 /**
