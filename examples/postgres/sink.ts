@@ -61,6 +61,16 @@ export class PostgresSink<T> implements TwoPhaseCommitSink<T, Staged, Unit> {
     return await (transaction as StagedRows<T>).finish();
   }
 
+  /** For the weaker guarantees: the rows go where they belong at once, and no marker tells of them. */
+  async publish(transaction: Transaction<T>): Promise<void> {
+    const staged = await this.preCommit(transaction);
+    if (staged === undefined) return;
+    const doing = this.#doing(staged);
+    await this.#atomic(stagingFailure, doing, async (client) => {
+      await moveRows(client, await this.#described(client, doing), staged, [staged]);
+    });
+  }
+
   /** One for all tasks of an epoch, so that it is there as a whole or not at all. */
   units(prepared: readonly PreparedTask<Staged>[], { token, previous }: UnitDecision): CommitUnit<Unit>[] {
     if (prepared.length === 0) return [];

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { LossError, UserCodeError } from "../errors.ts";
 import { abandoning } from "./sink-abandoning.ts";
+import { publishing } from "./sink-publishing.ts";
+import { refusals } from "./sink-refusals.ts";
 import {
   type Check,
   decided,
@@ -178,99 +179,6 @@ function zombies<T>(check: Check<T>): void {
     }
     await sees(target, ...done);
   });
-}
-
-function refusals<T>(check: Check<T>): void {
-  check("a target that belongs to another ledger or sink is refused", async (target) => {
-    if (!target.exclusive) return;
-    await target.open().open(owner);
-    for (const other of [{ pipeline: "other" }, { uid: "ledger-2" }, { sink: "other" }]) {
-      await assert.rejects(target.open().open({ ...owner, ...other }), LossError);
-    }
-    await target.open().open(owner);
-  });
-  check("of two that open a target at the same time, one gets it", async (target) => {
-    if (!target.exclusive) return;
-    const uids = ["ledger-1", "ledger-2", "ledger-3"];
-    const opened = await Promise.allSettled(uids.map((uid) => target.open().open({ ...owner, uid })));
-    assert.equal(opened.filter(({ status }) => status === "fulfilled").length, 1);
-  });
-  check("a row that cannot be encoded is the user's error, and names the sink", async (target) => {
-    if (!("badRow" in target)) return;
-    const sink = target.open();
-    await sink.open(owner);
-    const transaction = await sink.begin({ ...owner, epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "nonce1" });
-    const named = (error: unknown) => error instanceof UserCodeError && error.place.sink === owner.sink;
-    assert.throws(() => transaction.write([target.row(1), target.badRow as T]), named);
-    await transaction.discard?.();
-  });
-  check(
-    "a row that cannot be encoded is refused, where one asks for it, and the others are written",
-    async (target) => {
-      if (!("badRow" in target)) return;
-      const bad = target.badRow as T;
-      const sink = target.open();
-      await sink.open(owner);
-      const transaction = await sink.begin({ ...owner, epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "nonce1" });
-      const refused: number[] = [];
-      transaction.write([bad, target.row(1), bad, target.row(2), bad], (index) => refused.push(index));
-      assert.deepEqual(refused, [0, 2, 4]);
-      await publish(sink, { stage: 0, task: 0, handle: (await sink.preCommit(transaction))! });
-      await sees(target, { rows: [target.row(1), target.row(2)] });
-    },
-  );
-}
-
-function publishing<T>(check: Check<T>): void {
-  const invocation = async (target: SinkUnderTest<T>, nonce: string, epoch = 1, attempt = 1) => {
-    const sink = target.open();
-    await sink.open({ ...owner, direct: true });
-    const context = { ...owner, epoch, attempt, stage: 0, task: 0, nonce, direct: true } as const;
-    const transaction = await sink.begin(context);
-    const rows = [1, 2, 3].map((row) => target.row(epoch * 1000 + row));
-    transaction.write(rows.slice(0, 1));
-    await transaction.drained();
-    transaction.write(rows.slice(1));
-    return { sink, rows, transaction, publish: () => sink.publish!(transaction) };
-  };
-  check("what is published is seen at once, and nothing before", async (target) => {
-    if (!target.open().publish) return;
-    const done = await performEpoch(target, 2);
-    const one = await invocation(target, "one", 3);
-    await sees(target, done);
-    await one.publish();
-    await sees(target, done, one);
-    const later = await performEpoch(target, 4);
-    await sees(target, done, one, later);
-  });
-  check("published rows take nobody's place: another invocation's come on top", async (target) => {
-    if (!target.open().publish) return;
-    const calls = [
-      await invocation(target, "one"),
-      await invocation(target, "two"),
-      await invocation(target, "three", 1, 2),
-    ];
-    await Promise.all(calls.map(({ publish }) => publish()));
-    await sees(target, ...calls);
-  });
-  check(
-    "a task without rows publishes nothing, and one that dies before leaves nothing but what a sweep takes",
-    async (target) => {
-      const sink = target.open();
-      if (!sink.publish) return;
-      await sink.open({ ...owner, direct: true });
-      const context = { ...owner, epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "none", direct: true } as const;
-      const empty = await sink.begin(context);
-      empty.write([]);
-      await sink.publish(empty);
-      await invocation(target, "dies");
-      const given = await invocation(target, "discarded");
-      await given.transaction.discard?.();
-      await target.open().sweep?.(owner, () => true);
-      await sees(target);
-      assert.equal((await target.open().sweep?.(owner, () => true)) ?? 0, 0);
-    },
-  );
 }
 
 function sweeping<T>(check: Check<T>): void {

@@ -19,6 +19,8 @@ export interface SinkUnderTest<T = unknown> {
   row(number: number): T;
   /** A row that the sink cannot encode, if there are any. */
   readonly badRow?: T;
+  /** Rows with the same number take each other's place. */
+  readonly replaces?: true;
   /** The target belongs to one sink of one ledger. */
   readonly exclusive?: boolean;
   close(): Promise<void>;

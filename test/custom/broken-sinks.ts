@@ -143,6 +143,32 @@ class SharesItsBuffer extends TableSink {
   }
 }
 
+class PublishesWhileItWrites extends TableSink {
+  override async begin(context: SinkContext) {
+    const transaction = await super.begin(context);
+    const write: Transaction["write"] = (rows, refused) => {
+      transaction.write(rows, refused);
+      if (context.direct) void this.publish({ ...transaction, texts: transaction.texts.splice(0) } as Transaction);
+    };
+    return { ...transaction, write };
+  }
+}
+
+/** As if a second invocation were a repetition of the first. */
+class PublishesOnce extends TableSink {
+  override async publish(transaction: Transaction) {
+    const { epoch, stage, task } = (transaction as Open).context;
+    if (this.claim(epoch, `${stage}-${task}`, "committed")) await super.publish(transaction);
+  }
+}
+
+class PublishesNothing extends TableSink {
+  override async publish(transaction: Transaction) {
+    await super.publish(transaction);
+    if ((transaction as Open).texts.length === 0) this.run("INSERT INTO rows VALUES ('{}')");
+  }
+}
+
 /** By its mistake, and the check of the suite that must find it. */
 export const brokenSinks: Readonly<Record<string, readonly [sink: typeof TableSink, check: RegExp]>> = {
   "forgets the last row": [ForgetsTheLastRow, /rows of committed epochs are seen/],
@@ -163,6 +189,9 @@ export const brokenSinks: Readonly<Record<string, readonly [sink: typeof TableSi
   "aborts nothing": [AbortsNothing, /an abort may come twice/],
   "abandons in words": [AbandonsInWords, /what is given up is never seen/],
   "abandons blindly": [AbandonsBlindly, /what was committed before it is given up/],
+  "publishes while it writes": [PublishesWhileItWrites, /seen at once, and nothing before/],
+  "publishes once": [PublishesOnce, /take nobody's place/],
+  "publishes nothing": [PublishesNothing, /without rows publishes nothing/],
   "shares its buffer": [SharesItsBuffer, /side by side/],
 };
 

@@ -68,6 +68,13 @@ export class TableSink implements TwoPhaseCommitSink<unknown, Staged, Staged> {
     return { name, count: texts.length };
   }
 
+  async publish(transaction: Transaction): Promise<void> {
+    const { texts } = transaction as Open;
+    this.atomic(() => {
+      for (const text of texts) this.run("INSERT INTO rows VALUES (?)", text);
+    });
+  }
+
   units(prepared: readonly PreparedTask<Staged>[]): CommitUnit<Staged>[] {
     return prepared.map(({ stage, task, handle }) => ({ key: `${stage}-${task}`, unit: handle }));
   }

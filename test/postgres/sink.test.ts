@@ -49,6 +49,7 @@ async function target(settings: Partial<Settings>, create: string): Promise<Sink
     read: () => query(database, "SELECT number, word FROM numbers"),
     row: (number) => ({ number, word: `number ${number}` }),
     badRow: { number: 0.5, word: "half" },
+    ...(settings.upsert && { replaces: true as const }),
     exclusive: true,
     close: async () => void (await Promise.all(sinks.map((sink) => sink.close()))),
   };
@@ -291,6 +292,24 @@ test("what is given up never appears; what was there before is told", async () =
   await sink.commit(second);
   assert.deepEqual([await sink.abandon(second), await sink.abandon(first)], ["committed", "unknown"]);
   assert.deepEqual(await query(database, "SELECT number FROM numbers"), [{ number: 2 }]);
+  await sink.close();
+});
+
+test("rows that are published are there at once, as often as they are published; what the table refuses is the user's error", async () => {
+  const database = await freshDatabase("CREATE TABLE numbers (number int, word text UNIQUE)");
+  const sink = new PostgresSink<unknown>(settingsFor(database));
+  await sink.open(owner);
+  const publish = async (rows: readonly unknown[]) => {
+    const transaction = await sink.begin({ ...context(1), direct: true });
+    transaction.write(rows);
+    await sink.publish(transaction);
+  };
+  await publish([{ number: 1 }, { number: 2, word: "a" }]);
+  await publish([]);
+  await publish([{ number: 1 }]);
+  await assert.rejects(publish([{ number: 3, word: "a" }]), { kind: "user", code: "postgres-row" });
+  const rows = await query(database, "SELECT number FROM numbers ORDER BY number");
+  assert.deepEqual(rows, [{ number: 1 }, { number: 1 }, { number: 2 }]);
   await sink.close();
 });
 
