@@ -6,11 +6,13 @@ import { mutants } from "./mutants.ts";
 import { mutate } from "./mutate.ts";
 
 const [name, first, count, ...faults] = process.argv.slice(2);
-mutate(mutants.find((one) => one.name === name)!);
+const mutant = mutants.find((one) => one.name === name)!;
+mutate(mutant);
 // Errors are made by the thousand; nobody reads where.
 Error.stackTraceLimit = 0;
 const { simulate } = await import("../../shared/testing/simulation/simulate.ts");
-const { subject } = await import("./subject.ts");
+const subjects = await import("./subject.ts");
+const subject = mutant.guarantee ? subjects.weakerSubject(mutant.guarantee) : subjects.subject;
 const only = faults.length > 0 ? { only: new Set(faults) } : {};
 let caught: unknown = null;
 for (let seed = Number(first); seed < Number(first) + Number(count) && caught === null; seed++) {

@@ -1,3 +1,5 @@
+import type { WeakerGuarantee } from "../../shared/epoch/epoch.ts";
+
 /** One text of one file, replaced by another. The text must be there exactly once. */
 export interface Patch {
   readonly file: string;
@@ -11,6 +13,8 @@ export interface Mutant {
   /** What the fault takes away. */
   readonly breaks: string;
   readonly patches: readonly Patch[];
+  /** Of the pipeline that it is tried on; exactly-once by default. */
+  readonly guarantee?: WeakerGuarantee;
 }
 
 const plan = "shared/epoch/plan.ts";
@@ -30,6 +34,11 @@ const lane = "shared/testing/simulation/lane-sink.ts";
 const coordinator = "statemachines/checkpoint.asl.json";
 
 const mutant = (name: string, breaks: string, ...patches: Patch[]): Mutant => ({ name, breaks, patches });
+const under =
+  (guarantee: WeakerGuarantee) =>
+  (name: string, breaks: string, ...patches: Patch[]): Mutant => ({ name, breaks, patches, guarantee });
+const atLeastOnce = under("at-least-once");
+const atMostOnce = under("at-most-once");
 const patch = (file: string, from: string, to: string): Patch => ({ file, from, to });
 
 export const mutants: readonly Mutant[] = [
@@ -512,5 +521,87 @@ export const mutants: readonly Mutant[] = [
     "a restore comes after all decided epochs are committed",
     patch(restore, "if (head.committed < head.decided)", "if (head.committed < 0)"),
     patch(`${items}/deciding.ts`, "&& isFullyCommitted(head) &&", "&&"),
+  ),
+
+  // ---- the weaker guarantees
+  atLeastOnce(
+    "at-least-once acknowledges before it has published",
+    "rows are visible before the decision",
+    patch(
+      operate,
+      `"at-least-once") await this.output.publish(fail)`,
+      `"at-least-once") void this.output.publish(async () => {})`,
+    ),
+  ),
+  atLeastOnce(
+    "at-least-once acknowledges what could not be published",
+    "an ack means that all rows have come through",
+    patch(
+      operate,
+      "    const fail = async (error: unknown) => {\n      throw error;\n    };",
+      "    const fail = async () => {};",
+    ),
+  ),
+  atLeastOnce(
+    "tasks share a partition whose rows they publish",
+    "rows of a partition are one task's, where tasks publish side by side",
+    patch(ranges, "to > from && mayShare(engine) ?", "to > from ?"),
+  ),
+  atMostOnce(
+    "rows are published before they are claimed",
+    "at most once: the ack comes first",
+    patch(
+      operate,
+      "const claimed = await tryToClaim()",
+      "await this.output.publish(async () => {});\n    const claimed = await tryToClaim()",
+    ),
+  ),
+  atMostOnce(
+    "whoever finds a claim publishes too",
+    "at most once: only who has made the ack writes its rows",
+    patch(operate, `claimed.outcome === "fenced" || claimed.ack.nonce !== ack.nonce`, `claimed.outcome === "fenced"`),
+  ),
+  atMostOnce(
+    "a claimed attempt is tried again",
+    "at most once: what is claimed is not done again",
+    patch("shared/epoch/lose.ts", "if (!acks.some(hasRows)) return fenced.row;", "return fenced.row;"),
+  ),
+  atMostOnce(
+    "rows are confirmed that have not come through",
+    "what is missing is counted",
+    patch("shared/epoch/output.ts", "missing.add(sink);", ""),
+  ),
+  atMostOnce(
+    "rows that nobody has confirmed are not counted",
+    "what is missing is counted",
+    patch("shared/epoch/loss.ts", "count > 0 && !published.includes(sink)", "count < 0 && !published.includes(sink)"),
+  ),
+  atMostOnce(
+    "tasks that came to nothing are not counted",
+    "what is missing is counted",
+    patch(
+      "shared/epoch/loss.ts",
+      "filter((task) => !isAcked(task))",
+      "filter((task) => !isAcked(task) && task.stage < 0)",
+    ),
+  ),
+  atMostOnce(
+    "a lost share takes its state with it",
+    "the state of a share that is lost stays as it was",
+    patch("shared/epoch/checkpoint.ts", "expandChains(known[stage] ?? [], all)", "expandChains([], all)"),
+  ),
+  atMostOnce(
+    "a claim may come after the fence",
+    "a claim is that of a planned attempt",
+    patch(
+      `${items}/attempts.ts`,
+      `if (!isPlannedAt(items.get(epochKey(id.epoch)), id.attempt)) return { outcome: "fenced" };`,
+      "",
+    ),
+  ),
+  atMostOnce(
+    "a planner cuts an epoch short whose lease it has lost",
+    "only the lease's owner gives an attempt up",
+    patch("shared/epoch/lose.ts", "shrink: false }, owner)", "shrink: false })"),
   ),
 ];

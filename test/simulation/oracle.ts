@@ -2,11 +2,40 @@
  * A second opinion on a finished run, which shares no code with the engine and knows nothing of epochs: all input at once, against all that readers have.
  * Every pair of a record and a window is in exactly one of the results and the late rows.
  */
+import { decidedIn } from "../../shared/epoch/epoch.ts";
 import type { World } from "../../shared/testing/simulation/world.ts";
 import { parse, type Reading } from "../support/readings.ts";
 import { isLarge, window } from "./pipelines.ts";
 
 type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * The same for the weaker guarantees, of what each record becomes by itself: at least once, everything is there; at most once, nothing is there more often than it
+ * should be, and if nothing is lost, everything.
+ */
+export function judgeWeaker(world: World): string | undefined {
+  if (wasRepeated(world)) return undefined;
+  const { readings } = inputOf(world);
+  const large = countsOf(readings.filter(isLarge).map((one) => JSON.stringify(one)));
+  const seen = countsOf(visibleOf(world, "large"));
+  const last = world.rows().findLast((row) => row.status === "decided");
+  const isLossless = world.topology.guarantee === "at-least-once" || !decidedIn(last)?.lostSoFar;
+  const mayRepeat = world.topology.guarantee === "at-least-once";
+  for (const row of new Set([...large.keys(), ...seen.keys()])) {
+    const [expected, found] = [large.get(row) ?? 0, seen.get(row) ?? 0];
+    if (expected === 0 || (isLossless && found < expected) || (!mayRepeat && found > expected))
+      return `large: ${row} is there ${found} times, and should be ${expected} times`;
+  }
+  return undefined;
+}
+
+const countsOf = (rows: readonly string[]): Map<string, number> =>
+  new Map([...Map.groupBy(rows, (row) => row)].map(([row, all]) => [row, all.length]));
+
+function visibleOf({ lanes, folders, broker }: World, sink: string): string[] {
+  if (lanes.has(sink)) return [0, 1, 2].flatMap((partition) => broker.readCommitted(`${sink}-${partition}`));
+  return [...folders.get(sink)!.direct.values()].flatMap((text) => text.split("\n"));
+}
 
 /** What is wrong with the output of `readings`, if anything. Runs in which input was lost, read again or given up have no answer of this kind. */
 export function judge(world: World): string | undefined {

@@ -1,7 +1,7 @@
 import { SeededRandom } from "../../shared/adapters/memory/random.ts";
 import { average, collect, count, deadLetter, files, pipeline, sliding, sum, tumbling } from "../../shared/index.ts";
 import { describe } from "../../shared/pipeline/describe.ts";
-import type { Topology } from "../../shared/pipeline/topology.ts";
+import type { Guarantee, Topology } from "../../shared/pipeline/topology.ts";
 import { line, parse, type Reading } from "../support/readings.ts";
 
 const sink = (path: string) => files.sink({ path });
@@ -10,8 +10,8 @@ export const window = { size: 20, every: 10 };
 export const isLarge = ({ value }: Reading): boolean => value > 60;
 
 /** Two stages, sinks in both, two aggregations, late records, dead letters, aggregates that depend on the order. */
-export const readings: Topology = (() => {
-  const source = pipeline("readings", { keyGroups: 6, onError: deadLetter(sink("rejected")) }).from(
+export const readingsUnder = (guarantee: Guarantee): Topology => {
+  const source = pipeline("readings", { guarantee, keyGroups: 6, onError: deadLetter(sink("rejected")) }).from(
     files.source({ path: "input", value: (text) => parse(text), timestamp: ({ time }) => time, outOfOrder: 5 }),
   );
   source.filter(isLarge).to(sink("large"), { id: "large" });
@@ -28,7 +28,8 @@ export const readings: Topology = (() => {
       })
       .to(sink("rows"), { id: "rows" }),
   );
-})();
+};
+export const readings = readingsUnder("exactly-once");
 
 /** Running aggregates beside windows of the same keys. */
 export const running: Topology = (() => {

@@ -23,6 +23,8 @@ test("the simulator can fail: some mutants, each within 60 seeds", async () => {
     "warm state kept after an abort",
     "commit before decide",
     "no marker",
+    "at-least-once acknowledges before it has published",
+    "rows are published before they are claimed",
   ];
   for (const name of quick) {
     assert.ok(mutants.some((one) => one.name === name));

@@ -1,9 +1,10 @@
-/** `npm run simulate -- [--running] [--seeds N | --minutes M] [--seed S]`: the protocol's own campaign. `--seed S` alone replays S, shrunk to the faults that it takes. */
+/** `npm run simulate -- [--running | --guarantee at-least-once] [--seeds N | --minutes M] [--seed S]`: the protocol's own campaign. `--seed S` alone replays S, shrunk to the faults that it takes. */
 import { parseArgs } from "node:util";
+import type { WeakerGuarantee } from "../../shared/epoch/epoch.ts";
 import { runCampaign } from "../../shared/testing/simulation/campaign.ts";
 import { describeCampaign, describeFailure } from "../../shared/testing/simulation/report.ts";
 import { shrink } from "../../shared/testing/simulation/shrink.ts";
-import { subject as readings, runningSubject } from "./subject.ts";
+import { subject as readings, runningSubject, weakerSubject } from "./subject.ts";
 
 const { values } = parseArgs({
   options: {
@@ -11,9 +12,11 @@ const { values } = parseArgs({
     seed: { type: "string" },
     minutes: { type: "string" },
     running: { type: "boolean" },
+    guarantee: { type: "string" },
   },
 });
-const subject = values.running ? runningSubject : readings;
+const weaker = values.guarantee as WeakerGuarantee | undefined;
+const subject = weaker ? weakerSubject(weaker) : values.running ? runningSubject : readings;
 Error.stackTraceLimit = 4;
 const began = performance.now();
 const seconds = () => (performance.now() - began) / 1000;

@@ -8,7 +8,7 @@ import { faultKinds } from "../../shared/testing/simulation/faults.ts";
 import { describeFailure } from "../../shared/testing/simulation/report.ts";
 import { shrink } from "../../shared/testing/simulation/shrink.ts";
 import { simulate } from "../../shared/testing/simulation/simulate.ts";
-import { runningSubject, subject } from "./subject.ts";
+import { runningSubject, subject, weakerSubject } from "./subject.ts";
 
 const seeds = 250;
 
@@ -25,6 +25,13 @@ test("no seed breaks running aggregates: the last row of a key has all of it", a
   const { failing } = await runCampaign(runningSubject, { firstSeed: 1, goesOn: (runs) => runs < seeds / 2 });
   if (failing) assert.fail(describeFailure(await shrink(runningSubject, failing), failing));
 });
+
+for (const guarantee of ["at-least-once", "at-most-once"] as const)
+  test(`no seed breaks ${guarantee}`, async () => {
+    const weaker = weakerSubject(guarantee);
+    const { failing } = await runCampaign(weaker, { firstSeed: 1, goesOn: (runs) => runs < seeds / 5 });
+    if (failing) assert.fail(describeFailure(await shrink(weaker, failing), failing));
+  });
 
 test("a seed gives the same run, byte for byte", async () => {
   for (const seed of [2, 3, 5, 7]) {

@@ -16,6 +16,9 @@ interface OpenTransaction {
   marker: Marker | undefined;
   group: string | undefined;
 }
+/** Of rows that are in none. */
+const alone: OpenTransaction = { outcome: "committed", marker: undefined, group: undefined };
+
 interface Producer {
   epoch: number;
   /** Next sequence number of each partition. */
@@ -47,6 +50,8 @@ export class Broker {
   /** Transactions that are over: only then is there anything new for a reader. */
   completed = 0;
   #requests = 0;
+  #directProducers = 0;
+  readonly #directSequences = new Map<string, number>();
 
   constructor(nature: Nature) {
     this.#nature = nature;
@@ -67,6 +72,23 @@ export class Broker {
     producer.sequences = new Map();
     producer.transaction = undefined;
     return producer.epoch;
+  }
+
+  /** A producer that writes in no transaction, and whom nobody fences. */
+  directProducer(): number {
+    this.#mayMove("InitProducerId");
+    return ++this.#directProducers;
+  }
+
+  /** Whether the rows are new: a repetition is known by its sequence number. */
+  append(producer: number, partition: string, sequence: number, rows: readonly string[]): boolean {
+    this.#mayMove("Produce");
+    const expected = this.#directSequences.get(`${producer} ${partition}`) ?? 0;
+    if (sequence < expected) return false;
+    if (sequence > expected) refuse("OUT_OF_ORDER_SEQUENCE_NUMBER");
+    this.#directSequences.set(`${producer} ${partition}`, sequence + rows.length);
+    this.#batches(partition).push({ transaction: alone, rows });
+    return true;
   }
 
   produce(id: string, epoch: number, partition: string, sequence: number, rows: readonly string[]): void {
@@ -147,6 +169,7 @@ export class Broker {
       ),
       [...this.#groups].map(([id, marker]): Json => [id, { ...marker }]),
       [...this.#pending].map(([id, one]): Json => [id, open(one)]),
+      [this.#directProducers, ...[...this.#directSequences].flat()],
     ];
   }
 

@@ -3,12 +3,15 @@ import { LossError } from "../../errors.ts";
 import type { Json } from "../../json.ts";
 import type { CommitUnit, Garbage, SinkContext, Transaction, TwoPhaseCommitSink } from "../../ports/sink.ts";
 import type { Call } from "./log.ts";
+import type { Publications } from "./publications.ts";
 
 /** A folder: what is staged, published and sealed in it. One operation on it is one effect. */
 export interface Folder {
   owner: string | undefined;
   readonly staged: Map<string, string>;
   readonly files: Map<string, string>;
+  /** What was published without a manifest. */
+  readonly direct: Map<string, string>;
   /** Names of the files of each epoch. */
   readonly manifests: Map<number, readonly string[]>;
 }
@@ -17,6 +20,7 @@ export const emptyFolder = (): Folder => ({
   owner: undefined,
   staged: new Map(),
   files: new Map(),
+  direct: new Map(),
   manifests: new Map(),
 });
 
@@ -45,10 +49,12 @@ class Rows implements Transaction {
 export class SimulatedFilesSink implements TwoPhaseCommitSink<unknown, PreparedFile & Json, PreparedFile & Json> {
   readonly #folder: Folder;
   readonly #call: Call;
+  readonly #publications: Publications;
 
-  constructor(folder: Folder, call: Call) {
+  constructor(folder: Folder, call: Call, publications: Publications) {
     this.#folder = folder;
     this.#call = call;
+    this.#publications = publications;
   }
 
   async open({ uid, sink }: { uid: string; sink: string }): Promise<void> {
@@ -74,6 +80,20 @@ export class SimulatedFilesSink implements TwoPhaseCommitSink<unknown, PreparedF
       this.#folder.staged.set(staged, text);
     });
     return { staged, file: `${epoch}.${stage}.${task}`, digest: digest(text as Json) };
+  }
+
+  async publish(transaction: Transaction): Promise<void> {
+    const prepared = await this.preCommit(transaction);
+    if (prepared === undefined) return;
+    const { context, lines } = transaction as Rows;
+    const { staged, direct } = this.#folder;
+    await this.#call("files.publish", () => {
+      const text = staged.get(prepared.staged);
+      if (text === undefined) throw new LossError("staged-missing", `${prepared.staged} is gone`);
+      direct.set(prepared.staged, text);
+      this.#publications.add(context, "", lines);
+    });
+    await this.#remove(prepared.staged);
   }
 
   async commit({ unit }: { unit: PreparedFile }): Promise<void> {

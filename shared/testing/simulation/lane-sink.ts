@@ -14,6 +14,7 @@ import type {
 } from "../../ports/sink.ts";
 import type { Broker, Marker } from "./broker.ts";
 import type { Call } from "./log.ts";
+import type { Publications } from "./publications.ts";
 
 export const targetPartitions = 3;
 const lanes = 2;
@@ -49,6 +50,17 @@ class Rows implements Transaction {
   async drained(): Promise<void> {}
 }
 
+/** The same call again, under the same sequence number: by that the broker knows what it has got. */
+async function stubbornly<T>(call: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (tries === 3) throw error;
+    }
+  }
+}
+
 /** By the row's key, where it has one: rows of a key stay in order. */
 export function partitionOf(row: unknown): number {
   const key = row !== null && typeof row === "object" && "key" in row ? row.key : row;
@@ -76,8 +88,10 @@ export class LaneSink implements TwoPhaseCommitSink<unknown, Prepared, LaneUnit>
   readonly #objects: ObjectStore;
   readonly #call: Call;
   readonly #now: () => number;
+  readonly #publications: Publications;
 
-  constructor(broker: Broker, objects: ObjectStore, call: Call, now: () => number) {
+  constructor(broker: Broker, objects: ObjectStore, call: Call, now: () => number, publications: Publications) {
+    this.#publications = publications;
     this.#broker = broker;
     this.#objects = objects;
     this.#call = call;
@@ -100,6 +114,18 @@ export class LaneSink implements TwoPhaseCommitSink<unknown, Prepared, LaneUnit>
       staged.push({ partition, object });
     }
     return staged.length === 0 ? undefined : { staged };
+  }
+
+  async publish(transaction: Transaction): Promise<void> {
+    const { context, byPartition } = transaction as Rows;
+    const producer = await stubbornly(() => this.#call("kafka.init", () => this.#broker.directProducer()));
+    for (const [number, rows] of [...byPartition].sort(([one], [other]) => one - other)) {
+      const partition = `${context.sink}-${number}`;
+      const append = () => {
+        if (this.#broker.append(producer, partition, 0, rows)) this.#publications.add(context, partition, rows);
+      };
+      await stubbornly(() => this.#call("kafka.produce", append));
+    }
   }
 
   units(prepared: readonly PreparedTask<Prepared>[], { token, previous }: UnitDecision): CommitUnit<LaneUnit>[] {

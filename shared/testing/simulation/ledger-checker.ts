@@ -64,7 +64,9 @@ export interface Outside {
   isRealLoss(error: ErrorDescription | null): boolean;
   /** Code of another topology than the state's. */
   isForeign(codeDigest: string): boolean;
-  decided(row: DecidedEpoch): void;
+  planned(row: EpochRow, before: EpochRow | undefined): void;
+  acked(ack: Ack): void;
+  decided(row: DecidedEpoch, acks: readonly Ack[]): void;
   abandoned(epoch: number, unit: Unit): void;
 }
 
@@ -158,13 +160,19 @@ export class LedgerChecker {
       return;
     }
     this.#must("I1", attempt >= (before?.attempt ?? 0), "an attempt went back");
+    const mayBeCutShort = after.attemptPlan.guarantee === "at-most-once" && status === "decided";
     if (before?.status === "fenced" && before.attempt === attempt)
-      this.#must("I3", status === "fenced", `attempt ${epoch}.${attempt} was fenced, and is ${status}`);
+      this.#must(
+        "I3",
+        status === "fenced" || mayBeCutShort,
+        `attempt ${epoch}.${attempt} was fenced, and is ${status}`,
+      );
     if (after.status === "decided") {
       this.#decision(key, before, after);
       return;
     }
     if (before?.status !== status || before.attempt !== attempt) this.#attempt(after);
+    if (before?.attempt !== attempt) this.#outside.planned(after, before);
     this.#planned(before, after);
   }
 
@@ -199,19 +207,26 @@ export class LedgerChecker {
   #decision(key: string, before: EpochRow | undefined, row: DecidedEpoch): void {
     const { epoch, attempt, decision } = row;
     this.#must("I3", this.#items.item<Head>("HEAD")?.decided === epoch, `epoch ${epoch} is decided without HEAD`);
+    const acks = this.#items.all<Ack>(new RegExp(`^${key}#0*${attempt}#ACK#`));
     if (decision.kind === "process") {
-      const wasPlanned = before?.status === "planned" && before.attempt === attempt;
+      // At-most-once: what is claimed of an attempt that is given up.
+      const isAtMostOnce = row.attemptPlan.guarantee === "at-most-once";
+      const isCutShort = isAtMostOnce && acks.length > 0 && before?.status === "fenced";
+      const wasPlanned = (before?.status === "planned" || isCutShort) && before.attempt === attempt;
       this.#must("I3", wasPlanned, `attempt ${epoch}.${attempt} was decided, and was not planned`);
       this.#must("I1", isDeepStrictEqual(before?.plan, row.plan), "a decision changed the plan");
       const goesBack = (decision.watermark ?? -Infinity) < (row.plan.watermark ?? -Infinity);
       this.#must("I1", !goesBack, `the watermark goes back in epoch ${epoch}`);
-      const acks = this.#items.all<Ack>(new RegExp(`^${key}#0*${attempt}#ACK#`));
       const expected = row.attemptPlan.fused ? 1 : row.attemptPlan.tasks.reduce((sum, count) => sum + count, 0);
-      this.#must("I3", acks.length === expected, `epoch ${epoch} is decided with ${acks.length} acks of ${expected}`);
+      this.#must(
+        "I3",
+        isCutShort || acks.length === expected,
+        `epoch ${epoch} is decided with ${acks.length} acks of ${expected}`,
+      );
     }
     for (const object of objectsOf(row))
       this.#must("I5", this.#outside.objectExists(object), `epoch ${epoch} is decided, and ${object} is not there`);
-    this.#outside.decided(row);
+    this.#outside.decided(row, acks);
   }
 
   #decidedRow(before: DecidedEpoch, after: EpochRow): void {
@@ -227,9 +242,14 @@ export class LedgerChecker {
     if (before === undefined) {
       const isPlanned = row?.status === "planned" && row.attempt === attempt;
       this.#must("I2", isPlanned, `an ack of ${epoch}.${attempt}, which is not planned`);
+      this.#outside.acked(after as Ack);
       return;
     }
-    this.#must("I3", after === undefined, "an ack changed");
+    if (after !== undefined) {
+      const { published: _, ...rest } = after as Ack;
+      this.#must("I3", isDeepStrictEqual(before, rest), "an ack changed");
+      return;
+    }
     const isOld = (this.#items.item<Head>("HEAD")?.committed ?? 0) >= epoch || attempt < (row?.attempt ?? 0);
     this.#must("I5", isOld, `an ack of ${epoch}.${attempt} was deleted, and may still count`);
   }

@@ -27,8 +27,8 @@ export function composeProcess(world: World, sandbox: Sandbox): Engine {
   const sinks = new Map<string, TwoPhaseCommitSink>();
   const makeSink = (id: string) =>
     (world.lanes.has(id)
-      ? new LaneSink(world.broker, objects, callKafka, () => sandbox.now())
-      : new SimulatedFilesSink(world.folders.get(id)!, call)) as unknown as TwoPhaseCommitSink;
+      ? new LaneSink(world.broker, objects, callKafka, () => sandbox.now(), world.publications)
+      : new SimulatedFilesSink(world.folders.get(id)!, call, world.publications)) as unknown as TwoPhaseCommitSink;
   return {
     topology,
     fingerprint: JSON.stringify(fingerprint(topology)),

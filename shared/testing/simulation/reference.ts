@@ -1,8 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { MemoryObjectStore } from "../../adapters/memory/object-store.ts";
+import { checkpointOfClaims } from "../../epoch/checkpoint.ts";
+import { addCounts } from "../../epoch/decide.ts";
 import { canonicalJson } from "../../epoch/digest.ts";
 import type { Engine } from "../../epoch/engine.ts";
-import type { Ack, Checkpoint, DecidedEpoch, EpochRow } from "../../epoch/epoch.ts";
+import {
+  type Ack,
+  type AttemptPlan,
+  type Checkpoint,
+  type DecidedEpoch,
+  type EpochRow,
+  tasksOf,
+} from "../../epoch/epoch.ts";
 import { operate } from "../../epoch/operate.ts";
 import { watermarkAfter } from "../../epoch/watermark.ts";
 import type { ErrorDescription } from "../../errors.ts";
@@ -29,7 +38,7 @@ export class Reference {
   /** The same, by the checkpoint that the pipeline decided, for restores. */
   readonly #counterparts = new Map<string, Checkpoint>([[canonicalJson({ stages: {} }), { stages: {} }]]);
   #row: EpochRow | undefined;
-  #ack: Ack | undefined;
+  #acks: Ack[] = [];
   #failure: ErrorDescription | undefined;
   #output = new Map<string, string[]>();
 
@@ -61,12 +70,36 @@ export class Reference {
       this.outputs.set(epoch, new Map());
       return undefined;
     }
+    if (decision.loss?.shares.length) return await this.#evaluateClaims(row);
     await this.#run(row);
-    const ack = this.#ack;
+    const ack = this.#acks[0];
     if (!ack) return `epoch ${epoch} was decided, but its evaluation fails: ${this.#failure?.message}`;
     this.#remember(row, { stages: ack.chains });
     this.outputs.set(epoch, this.#output);
     return differenceOf(this.#engine.topology, row, ack);
+  }
+
+  /** The tasks of an attempt that was cut short, one by one, as far as they had got (at-most-once). */
+  async #evaluateClaims(row: DecidedEpoch): Promise<string | undefined> {
+    const { epoch, attemptPlan, decision } = row;
+    const { shares } = decision.loss!;
+    const tasks = tasksOf(row).filter(
+      ({ stage, task }) => !shares.some((share) => share.stage === stage && share.task === task),
+    );
+    await this.#run(
+      row,
+      this.#engine,
+      { tasks: attemptPlan.tasks, fused: attemptPlan.fused, codeDigest: "reference" },
+      tasks,
+    );
+    if (this.#acks.length < tasks.length)
+      return `epoch ${epoch} has claims, but their evaluation fails: ${this.#failure?.message}`;
+    const before = { checkpoint: this.#checkpoints.get(epoch - 1)! };
+    this.#remember(row, checkpointOfClaims(before, row, this.#acks, this.#engine.topology.keyGroups));
+    this.outputs.set(epoch, this.#output);
+    const counts = addCounts(this.#acks.map((ack) => ack.counts));
+    const isSame = isDeepStrictEqual(withoutZeros(counts), withoutZeros(decision.counts));
+    return isSame ? undefined : `the counts of epoch ${epoch}, which was cut short, are not those of its claims`;
   }
 
   /** Evaluates an epoch again, twice: which operator gives something else the second time? Undefined if none does. */
@@ -81,15 +114,23 @@ export class Reference {
     return observed[0]!.firstDifference(observed[1]!);
   }
 
-  async #run(row: DecidedEpoch, engine = this.#engine): Promise<void> {
-    const stages = this.#engine.topology.stages.length;
-    const attemptPlan = { codeDigest: "reference", tasks: Array(stages).fill(1), fused: stages > 1 };
+  async #run(
+    row: DecidedEpoch,
+    engine = this.#engine,
+    attemptPlan: AttemptPlan = this.#inOneTask,
+    tasks: readonly { readonly stage: number; readonly task: number }[] = [{ stage: 0, task: 0 }],
+  ): Promise<void> {
     const { epoch, attempt, plan, plannedAt } = row;
     const base = { epoch, attempt, plan, attemptPlan, plannedAt };
     this.#row = { ...base, failures: 0, failure: null, status: "planned" };
-    this.#ack = undefined;
+    this.#acks = [];
     this.#output = new Map();
-    await operate(engine, { epoch, attempt, stage: 0, task: 0 });
+    for (const task of tasks) await operate(engine, { epoch, attempt, ...task });
+  }
+
+  get #inOneTask(): AttemptPlan {
+    const stages = this.#engine.topology.stages.length;
+    return { codeDigest: "reference", tasks: Array(stages).fill(1), fused: stages > 1 };
   }
 
   #remember({ epoch, decision }: DecidedEpoch, checkpoint: Checkpoint | undefined): void {
@@ -103,9 +144,9 @@ export class Reference {
     const before = (epoch: number) => ({ status: "decided", decision: { checkpoint: this.#checkpoints.get(epoch) } });
     return {
       epoch: async (epoch: number) => (epoch === this.#row!.epoch ? this.#row : before(epoch)),
-      acks: async () => [],
+      acks: async () => this.#acks,
       ack: async (_: unknown, ack: Ack) => {
-        this.#ack = ack;
+        this.#acks.push(ack);
         return { outcome: "acknowledged", ack };
       },
       fail: async (_: unknown, { error }: { error: ErrorDescription }) => {

@@ -17,6 +17,7 @@ import { LogSource, SimulatedLog } from "./log.ts";
 import { SimulatedObjects } from "./objects.ts";
 import { OutputReaders } from "./outputs.ts";
 import { composeProcess, policyOf } from "./process.ts";
+import { Publications } from "./publications.ts";
 import { Reference } from "./reference.ts";
 import type { Memory, Nature, Sandbox } from "./sandbox.ts";
 import { type Agenda, Scheduler } from "./scheduler.ts";
@@ -70,6 +71,7 @@ export class World {
   readonly executions: SimulatedExecutions;
   readonly reference: Reference;
   readonly readers: OutputReaders;
+  readonly publications: Publications;
   readonly timeline: string[] = [];
   readonly states = new Map<string, number>();
   violation: Violation | undefined;
@@ -129,6 +131,12 @@ export class World {
       objects: this.store.objects,
       expected: this.reference.outputs,
       violated: this.nature.violated,
+    });
+    this.publications = new Publications({
+      topology,
+      expected: this.reference.outputs,
+      violated: this.nature.violated,
+      reached: this.nature.reached,
     });
     this.#checker = new LedgerChecker(this.items, this.#outside());
     this.policy = { ...policyOf(chance), ...setup?.policy };
@@ -255,7 +263,7 @@ export class World {
 
   #look(): void {
     this.#checker.check();
-    this.readers.look(this.#checker.committed);
+    if (this.topology.guarantee === "exactly-once") this.readers.look(this.#checker.committed);
   }
 
   #outside(): Outside {
@@ -269,7 +277,12 @@ export class World {
       objectExists: (key) => this.store.objects.has(key),
       isRealLoss: (error) => this.#isRealLoss(error),
       isForeign: (codeDigest) => this.foreignCode.has(codeDigest),
-      decided: (row) => this.#decided.push(row),
+      planned: (row, before) => this.publications.planned(row, before),
+      acked: (ack) => this.publications.acked(ack),
+      decided: (row, acks) => {
+        this.publications.decided(row, acks);
+        this.#decided.push(row);
+      },
       abandoned: (epoch, unit) => this.readers.abandoned(epoch, unit),
     };
   }
