@@ -122,13 +122,13 @@ function refuseOtherTopology(engine: Engine, head: Head): void {
 }
 
 /** Before anything is staged, every target says whether it can be, and is marked as ours. At the commit it would be too late to choose another. */
-async function openSinks(engine: Engine): Promise<void> {
+async function openSinks(engine: Engine, decided: number): Promise<void> {
   const { topology, uid } = engine;
   const direct = topology.guarantee !== "exactly-once";
   for (const sink of Object.keys(topology.sinks)) {
     const target = engine.sink(sink);
     if (direct) mustPublish(topology, sink, target);
-    await target.open({ pipeline: topology.name, uid, sink, ...(direct && { direct }) });
+    await target.open({ pipeline: topology.name, uid, sink, ...(direct ? { direct } : { decided }) });
   }
 }
 
@@ -153,7 +153,12 @@ async function planNext(
   | { lost: number }
 > {
   const { ledger, topology, policy, clock } = engine;
-  await openSinks(engine);
+  const refused = await openSinks(engine, decided).catch((error: unknown) => error);
+  if (refused !== undefined) {
+    // Output that is newer than what this one knows may be that of a twin, who went on meanwhile (I8: the ledger is read again first).
+    if (refused instanceof LossError && (await ledger.head())?.decided !== decided) return "changed";
+    throw refused;
+  }
   const epoch = decided + 1;
   const [last, found] = await Promise.all([ledger.epoch(decided), ledger.epoch(epoch)]);
   const row = found && (await giveUpClaimed(engine, found, owner));

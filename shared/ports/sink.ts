@@ -101,8 +101,10 @@ export interface TwoPhaseCommitSink<T = unknown, Prepared extends Json = Json, U
    * Idempotent. `LossError` if it belongs to another ledger or sink.
    *
    * @param owner.direct rows will be published, and nothing is left to commit
+   * @param owner.decided the last decided epoch, from `Plan`, unless `direct`: committed output of a later one says that the ledger is an older one (I8). `LossError` then; `Plan` reads the
+   *   ledger again before it believes it
    */
-  open(owner: { pipeline: string; uid: string; sink: string; direct?: boolean }): Promise<void>;
+  open(owner: { pipeline: string; uid: string; sink: string; direct?: boolean; decided?: number }): Promise<void>;
   begin(context: SinkContext): Promise<Transaction<T>>;
   /** All is durable, and valid for the target. Undefined if nothing was written: then there is nothing to commit. */
   preCommit(transaction: Transaction<T>): Promise<Prepared | undefined>;

@@ -4,6 +4,7 @@ import { EpochflowError, UsageError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 import type { CommitUnit, Garbage, SinkContext, Transaction, TwoPhaseCommitSink } from "../../ports/sink.ts";
 import type { Compaction } from "../output/compaction.ts";
+import { LedgerAge } from "../output/ledger-age.ts";
 import { forAll } from "../output/limiter.ts";
 import { directPath, lengthOf, manifestText } from "../output/manifest.ts";
 import { ownerName, parseStagingEntry, type SinkOwner, sealPrefix } from "../output/names.ts";
@@ -56,6 +57,7 @@ class FilesSink implements TwoPhaseCommitSink<unknown, PreparedFiles, PreparedFi
   readonly #rows: Layout;
   readonly #system: NamingSystem | undefined;
   readonly #compaction: Compaction | undefined;
+  readonly #age = new LedgerAge();
 
   constructor({ path, ...output }: FilesSinkOptions, system: NamingSystem | undefined) {
     this.#layout = outputLayout(path);
@@ -64,12 +66,13 @@ class FilesSink implements TwoPhaseCommitSink<unknown, PreparedFiles, PreparedFi
     this.#system = system;
   }
 
-  async open(owner: SinkOwner): Promise<void> {
+  async open(owner: SinkOwner & { decided?: number }): Promise<void> {
     const { root, staging, manifests } = this.#layout;
     await this.#named("prepare the output", async () => {
       for (const folder of [root, staging, manifests]) await makeFolder(folder);
       await this.#checkOneFileSystem();
       await claimOutput(this.#layout, owner);
+      await this.#age.check(owner, root, () => readdir(manifests));
     });
   }
 

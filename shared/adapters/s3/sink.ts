@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { checkOptions } from "../../options.ts";
 import type { CommitUnit, Garbage, SinkContext, Transaction, TwoPhaseCommitSink } from "../../ports/sink.ts";
 import type { Compaction } from "../output/compaction.ts";
+import { LedgerAge } from "../output/ledger-age.ts";
 import { forAll } from "../output/limiter.ts";
 import { directPath, lengthOf, manifestText } from "../output/manifest.ts";
 import { baseOf, epochOfDirect, isMergedName, parseFinalName, type SinkOwner } from "../output/names.ts";
@@ -53,6 +54,8 @@ class S3FilesSink implements TwoPhaseCommitSink<unknown, PreparedUploads, Prepar
   readonly #compaction: Compaction | undefined;
   #lifecycleIsFine = false;
 
+  readonly #age = new LedgerAge();
+
   constructor({ client, bucket, prefix, ...output }: S3SinkOptions, patienceMs: number) {
     this.#place = new OutputPlace("files.sink()", { client, bucket, prefix });
     this.#store = new BucketStore(this.#place);
@@ -61,10 +64,11 @@ class S3FilesSink implements TwoPhaseCommitSink<unknown, PreparedUploads, Prepar
     this.#patienceMs = patienceMs;
   }
 
-  async open(owner: SinkOwner): Promise<void> {
+  async open(owner: SinkOwner & { decided?: number }): Promise<void> {
     if (!this.#lifecycleIsFine) await checkLifecycle(this.#place);
     this.#lifecycleIsFine = true;
     await claimOutput(this.#place, owner);
+    await this.#age.check(owner, this.#place.url, () => this.#store.manifests());
   }
 
   async begin(context: SinkContext): Promise<StagedRows<Upload>> {
