@@ -17,7 +17,7 @@ export type {
 } from "./pipeline/connectors/custom.ts";
 export { customSink, customSource } from "./pipeline/connectors/custom.ts";
 export type { FileCompression, FileFormat } from "./pipeline/connectors/file-format.ts";
-export type { FilesSinkOptions, FilesSourceOptions } from "./pipeline/connectors/files.ts";
+export type { CompactOptions, FilesSinkOptions, FilesSourceOptions } from "./pipeline/connectors/files.ts";
 export { files } from "./pipeline/connectors/files.ts";
 export type {
   KafkaCompression,

@@ -1,5 +1,6 @@
 import { UsageError } from "../../errors.ts";
 import { PathTemplate } from "../../path-template/template.ts";
+import type { CompactOptions } from "../../pipeline/connectors/files.ts";
 import type { Compaction } from "./compaction.ts";
 import { FileFormat, type FormatOptions } from "./file-format.ts";
 import type { Layout } from "./staged-rows.ts";
@@ -12,15 +13,6 @@ export interface OutputOptions extends FormatOptions {
   readonly maxFileBytes?: number;
   /** Merge small files of successive epochs; default: they stay as they are. */
   readonly compact?: CompactOptions;
-}
-
-export interface CompactOptions {
-  /** Files with fewer bytes are small; those of a folder are merged once together they have so many. Default 128 MiB. */
-  readonly bytes?: number;
-  /** They are merged anyway once the oldest is so old, in milliseconds; default an hour. */
-  readonly age?: number;
-  /** Milliseconds that merged files stay, for readers that are still at them; default an hour. */
-  readonly grace?: number;
 }
 
 export const outputOptionNames = ["format", "compression", "partitionBy", "maxFileBytes", "compact"] as const;

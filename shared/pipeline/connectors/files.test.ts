@@ -45,6 +45,12 @@ test("what a sink's files cannot be is refused", () => {
     bad({ format }, "invalid-option", /must be a format/);
   bad({ compression: "gzp" }, "invalid-option", /Did you mean "gzip"/);
   bad({ maxFileBytes: 0 }, "invalid-option");
+  bad({ compact: { bytes: 0 } }, "invalid-option");
+  bad({ compact: { age: "1h" } }, "invalid-duration");
+  bad({ compact: { grace: -1 } }, "invalid-duration");
+  bad({ compact: { after: 1 } }, "unknown-option");
+  bad({ compact: true }, "invalid-options");
+  assert.deepEqual(files.sink({ path: "out", compact: {} }).options, { path: "out", compact: {} });
   bad({ partitionBy: "{key" }, "invalid-path-template");
   bad({ partitionBy: "" }, "invalid-option");
 });

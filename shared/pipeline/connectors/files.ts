@@ -1,6 +1,7 @@
 import { UsageError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 import { PathTemplate } from "../../path-template/template.ts";
+import { checkDuration } from "../durations.ts";
 import type { OrParameter } from "../parameter.ts";
 import { checkText, describeSource, type SourceOptions, sourceOptionNames } from "../source-options.ts";
 import type { SinkDescription, SourceDescription } from "../topology.ts";
@@ -36,6 +37,17 @@ export interface FilesSinkOptions<T = unknown> {
   readonly compression?: FileCompression;
   /** A task's file of an epoch ends once it has so many bytes, and another begins; default: it does not. */
   readonly maxFileBytes?: number;
+  /** Small files of successive epochs are merged; default: they stay as they are. `{}` takes the defaults. */
+  readonly compact?: CompactOptions;
+}
+
+export interface CompactOptions {
+  /** Files with fewer bytes are small; those of a folder are merged once together they have so many. Default 128 MiB. */
+  readonly bytes?: number;
+  /** They are merged anyway once the oldest is so old, in milliseconds: `hours(1)`, the default. */
+  readonly age?: number;
+  /** Milliseconds that small files stay once they are merged, for readers that are still at them; default an hour. */
+  readonly grace?: number;
 }
 
 const compressions: readonly unknown[] = ["auto", "none", "gzip", "zstd"];
@@ -85,8 +97,9 @@ export const files = {
   /** Writes rows. @throws UsageError for an option that is unknown or not allowed */
   sink<T = unknown>(given: FilesSinkOptions<T>): SinkDescription<T> {
     const what = "files.sink()";
-    checkOptions(what, given, ["path", "partitionBy", "format", "compression", "maxFileBytes"]);
-    const { partitionBy, maxFileBytes } = given;
+    checkOptions(what, given, ["path", "partitionBy", "format", "compression", "maxFileBytes", "compact"]);
+    const { partitionBy, maxFileBytes, compact } = given;
+    if (compact !== undefined) checkCompact(`compact of ${what}`, compact);
     if (maxFileBytes !== undefined) checkBytes("maxFileBytes", maxFileBytes);
     if (partitionBy !== undefined) checkText(`partitionBy of ${what}`, partitionBy);
     if (typeof partitionBy === "string") new PathTemplate(partitionBy);
@@ -97,10 +110,19 @@ export const files = {
         ...(partitionBy !== undefined && { partitionBy }),
         ...checkFileFormat(what, given),
         ...(maxFileBytes !== undefined && { maxFileBytes }),
+        ...(compact !== undefined && { compact }),
       },
     };
   },
 };
+
+function checkCompact(what: string, given: CompactOptions): void {
+  checkOptions(what, given, ["bytes", "age", "grace"]);
+  const { bytes, age, grace } = given;
+  if (bytes !== undefined) checkBytes(`bytes of ${what}`, bytes);
+  if (age !== undefined) checkDuration(`age of ${what}`, age);
+  if (grace !== undefined) checkDuration(`grace of ${what}`, grace);
+}
 
 function checkBytes(option: string, given: number): void {
   if (Number.isSafeInteger(given) && given >= 1) return;
