@@ -1,14 +1,15 @@
 /** What a run tells Prometheus: every metric that docs/watching.md names, with the right values, in a text that parses. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { text as textOf } from "node:stream/consumers";
 import { describe, it } from "node:test";
 import { Registry } from "prom-client";
 import { run, runWith } from "../local/run.ts";
 import { metricDefinitions } from "../local/watch/metrics/definitions.ts";
 import { InfrastructureError } from "../shared/errors.ts";
+import { files, pipeline, text } from "../shared/index.ts";
 import { folderOf } from "./support/folder.ts";
 import { type Around, around } from "./support/ports.ts";
 import { parseMetrics, sampleOf } from "./support/prometheus.ts";
@@ -20,7 +21,7 @@ const root = join(import.meta.dirname, "..");
 async function get(url: string, headers = {}, method = "GET") {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
   request(url, { headers, method }, (response) => {
-    text(response).then((body) => resolve({ status: response.statusCode!, body }), reject);
+    textOf(response).then((body) => resolve({ status: response.statusCode!, body }), reject);
   })
     .on("error", reject)
     .end();
@@ -95,6 +96,27 @@ describe("metrics of a run", { concurrency: true }, () => {
     assert.equal(sampleOf(families, "epochflow_failures_in_a_row"), 3);
     assert.equal(sampleOf(families, "epochflow_records_read_total"), 0);
     assert.ok(sampleOf(families, "epochflow_partition_lag_bytes") > 0);
+  });
+});
+
+describe("metrics under the weaker guarantees", () => {
+  it("count what is committed with its decision", async (t) => {
+    const folder = folderOf(t);
+    for (const guarantee of ["at-least-once", "at-most-once"] as const) {
+      const input = join(folder, `${guarantee}.txt`);
+      writeFileSync(input, "a\nb\na\n");
+      const definition = pipeline("lines", { guarantee })
+        .from(files.source({ path: input, value: text() }))
+        .to(files.sink({ path: join(folder, guarantee) }), { id: "lines" });
+      const registry = new Registry();
+      const { outcome } = await run(definition, { state: join(folder, `${guarantee}-state`), metrics: { registry } });
+      assert.equal(outcome, "done");
+      const families = await familiesOf(registry);
+      const decided = sampleOf(families, "epochflow_epochs_decided_total");
+      assert.ok(decided > 0);
+      assert.equal(sampleOf(families, "epochflow_epochs_committed_total"), decided);
+      assert.equal(sampleOf(families, "epochflow_epochs_lost_total"), 0);
+    }
   });
 });
 

@@ -113,7 +113,7 @@ describe("the page of a ledger", { concurrency: 2 }, () => {
         const label = () => page.locator("#timeline-view").getAttribute("aria-label");
         const newest = await label();
         await page.keyboard.press("ArrowLeft");
-        await page.waitForFunction(`document.getElementById("timeline-view").ariaLabel !== ${JSON.stringify(newest)}`);
+        await until("the timeline has moved", async () => (await label()) !== newest);
         await page.keyboard.press("End");
         await page.keyboard.press("-");
         assert.match(String(await label()), /^epochs 1 to 30/);
@@ -134,7 +134,7 @@ describe("the page of a ledger", { concurrency: 2 }, () => {
         assert.equal(await page.locator("#partitions tbody tr").count(), 64);
         for (let rows = 40; rows < 440; rows += 100) {
           await page.click("text=Show older epochs");
-          await page.waitForFunction(`document.querySelectorAll("#epochs tbody tr").length > ${rows}`);
+          await page.locator("#epochs tbody tr").nth(rows).waitFor();
         }
         assert.match(await page.locator("#epochs-note").innerText(), /^599 loaded, from 102 on$/);
         await page.click("text=all");
@@ -255,7 +255,7 @@ describe("the page of a run", { concurrency: 2 }, () => {
     );
     const rows = await page.locator("#epochs tbody tr").count();
     place.append(words(300, 600));
-    await page.waitForFunction(`document.querySelectorAll("#epochs tbody tr").length > ${rows}`);
+    await page.locator("#epochs tbody tr").nth(rows).waitFor();
     await page.locator(".badge.busy").waitFor();
     started.child.kill("SIGINT");
     await page.locator(".notice.info", { hasText: "The run is over: interrupted" }).waitFor();

@@ -1,4 +1,5 @@
 import { statePaths } from "../../local/compose.ts";
+import { displayPath } from "../../local/paths.ts";
 import { Feed, type Shown } from "../../local/watch/page/feed.ts";
 import { localHistory, localLookEveryMs, openForALook } from "../../local/watch/page/page-of-run.ts";
 import { servePage } from "../../local/watch/page/page-server.ts";
@@ -45,7 +46,7 @@ async function openStateToLook(pipeline: string | undefined, options: PipelineOp
   return {
     shown: {
       worker: "process",
-      places: { state: folder },
+      places: { state: displayPath(folder) },
       topology,
       history: localHistory,
       openLedger: () => openForALook(folder),

@@ -45,7 +45,7 @@ export function lineOf(event: RunEvent): Line | undefined {
     case "epoch-planned": {
       const { epoch, attempt, plan, attemptPlan, failures } = event.row;
       const { bytes, partitions, watermark } = plan;
-      const offsets = partitions.reduce((sum, { from, to }) => sum + to - from, 0);
+      const offsets = sum(partitions.map(({ from, to }) => to - from));
       const fields = { epoch, attempt, failures, tasks: attemptPlan.tasks, bytes, offsets, watermarkMs: watermark };
       const again = attempt > 1 ? `, attempt ${attempt}` : "";
       return { level: "info", message: `epoch ${epoch} planned${again}`, fields };
@@ -56,7 +56,7 @@ export function lineOf(event: RunEvent): Line | undefined {
       return { level: "debug", message, fields: { ...task, outcome, durationMs } };
     }
     case "epoch-decided":
-      return { level: "info", message: `epoch ${event.row.epoch} decided`, fields: decidedFields(event.row) };
+      return decidedLine(event.row);
     case "epoch-committed": {
       const { epoch, attempt, decision, committedAt } = event.row;
       const commitMs = committedAt === null ? null : Math.max(0, committedAt - decision.decidedAt);
@@ -106,6 +106,17 @@ export function lineOf(event: RunEvent): Line | undefined {
   }
 }
 
+/** What at-most-once may have lost is worth a warning. */
+function decidedLine(row: DecidedEpoch): Line {
+  const { loss } = row.decision;
+  const message = `epoch ${row.epoch} decided`;
+  if (loss === undefined) return { level: "info", message, fields: decidedFields(row) };
+  const lost = { lostTasks: loss.shares.length, lostRows: sum(Object.values(loss.rows)) };
+  return { level: "warn", message: `${message}, with a loss`, fields: { ...decidedFields(row), ...lost } };
+}
+
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+
 function decidedFields({ epoch, attempt, plannedAt, decision }: DecidedEpoch): Record<string, unknown> {
   const { counts, watermark, decidedAt } = decision;
   return {
@@ -118,8 +129,7 @@ function decidedFields({ epoch, attempt, plannedAt, decision }: DecidedEpoch): R
 }
 
 function countFields({ records, bytes, late, skipped, deadLettered, rows }: Counts) {
-  const written = Object.values(rows).reduce((sum, count) => sum + count, 0);
-  return { records, bytes, rows: written, late, skipped, deadLettered };
+  return { records, bytes, rows: sum(Object.values(rows)), late, skipped, deadLettered };
 }
 
 /** A loss (I8) and every other reason for which a pipeline has stopped is an error; what a person did is none. */

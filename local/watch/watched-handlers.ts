@@ -1,3 +1,4 @@
+import type { EpochRow } from "../../shared/epoch/epoch.ts";
 import type { OperateOutcome } from "../../shared/epoch/operate.ts";
 import type { PlanAnswer, TaskName } from "../../shared/epoch/plan.ts";
 import { describeError } from "../../shared/errors.ts";
@@ -32,9 +33,25 @@ async function quietly(tell: () => Promise<void> | void): Promise<void> {
 }
 
 function tellers(ledger: Ledger, watch: Watcher): Readonly<Record<string, Told>> {
+  let committed = 0;
+  /** Of steps that are repeated each answers that the epoch is committed. */
+  const tellCommitted = (row: EpochRow | undefined) => {
+    if (row?.status !== "decided" || row.committedAt === null || row.epoch <= committed) return;
+    committed = row.epoch;
+    watch({ type: "epoch-committed", row });
+  };
+  /** Under the weaker guarantees nothing is left to commit. */
+  const tellDecided = async (epoch: number) => {
+    const row = await ledger.epoch(epoch);
+    if (row?.status !== "decided") return;
+    watch({ type: "epoch-decided", row, acks: await ledger.acks({ epoch, attempt: row.attempt }) });
+    tellCommitted(row);
+  };
   return {
     Plan: async (_: unknown, answer: PlanAnswer) => {
       if (answer.action === "end" && answer.start !== undefined) watch({ type: "handed-over", to: answer.start });
+      // At-most-once: an attempt that came to nothing, and is not tried again.
+      if (answer.action === "again" && answer.lost !== undefined) await tellDecided(answer.lost);
       const planned = "process" in answer ? answer.process : undefined;
       const row = planned && (await ledger.epoch(planned.epoch));
       if (row?.attempt === planned?.attempt && row) watch({ type: "epoch-planned", row });
@@ -43,11 +60,11 @@ function tellers(ledger: Ledger, watch: Watcher): Readonly<Record<string, Told>>
       const durationMs = Math.round(performance.now() - startedAt);
       watch({ type: "task-ended", task: { epoch, attempt, stage, task }, outcome, durationMs });
     },
-    Decide: async (id: EpochId, { outcome }: { outcome: string }) => {
-      if (outcome === "decided") await tellDecided(ledger, watch, id);
+    Decide: async ({ epoch }: EpochId, { outcome }: { outcome: string }) => {
+      if (outcome === "decided") await tellDecided(epoch);
     },
     Abort: async (id: EpochId, { outcome }: { outcome: string }) => {
-      if (outcome === "decided") return await tellDecided(ledger, watch, id);
+      if (outcome === "decided") return await tellDecided(id.epoch);
       const row = await ledger.epoch(id.epoch);
       const mine = row?.attempt === id.attempt ? row : undefined;
       const { epoch, attempt } = id;
@@ -55,16 +72,9 @@ function tellers(ledger: Ledger, watch: Watcher): Readonly<Record<string, Told>>
       watch({ type: "attempt-aborted", id: { epoch, attempt }, error, failures: mine?.failures ?? 0 });
     },
     Seal: async ({ epoch }: { epoch: number }, { outcome }: { outcome: string }) => {
-      const row = outcome === "committed" ? await ledger.epoch(epoch) : undefined;
-      if (row?.status === "decided") watch({ type: "epoch-committed", row });
+      if (outcome === "committed") tellCommitted(await ledger.epoch(epoch));
     },
   };
-}
-
-async function tellDecided(ledger: Ledger, watch: Watcher, id: EpochId): Promise<void> {
-  const row = await ledger.epoch(id.epoch);
-  if (row?.status !== "decided") return;
-  watch({ type: "epoch-decided", row, acks: await ledger.acks({ epoch: id.epoch, attempt: row.attempt }) });
 }
 
 function tellFailure(watch: Watcher, step: string, input: unknown, thrown: unknown): void {

@@ -27,6 +27,9 @@ export const metricDefinitions = {
   epochflow_attempts_aborted_total: { type: "counter", help: "Attempts at epochs that were given up" },
   epochflow_epochs_decided_total: { type: "counter", help: "Epochs whose output and state are final" },
   epochflow_epochs_committed_total: { type: "counter", help: "Epochs whose output is visible" },
+  epochflow_epochs_lost_total: { type: "counter", help: "At-most-once: epochs of which anything may be lost" },
+  epochflow_tasks_lost_total: { type: "counter", help: "At-most-once: tasks whose share of the input is lost" },
+  epochflow_rows_lost_total: { type: "counter", help: "At-most-once: rows that may be lost" },
   epochflow_commit_failures_total: {
     type: "counter",
     help: "Commits that failed, each to be tried again, by sink; an empty sink: the epoch could not be completed",

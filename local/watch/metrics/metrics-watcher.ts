@@ -46,6 +46,7 @@ class RunMetrics {
       ...(["epochflow_records_dead_lettered_total", "epochflow_records_skipped_total"] as const),
       ...(["epochflow_attempts_planned_total", "epochflow_attempts_aborted_total"] as const),
       ...(["epochflow_epochs_decided_total", "epochflow_epochs_committed_total"] as const),
+      ...(["epochflow_epochs_lost_total", "epochflow_tasks_lost_total", "epochflow_rows_lost_total"] as const),
     ])
       this.#metrics.count(name, 0);
     for (const sink of sinks) {
@@ -90,6 +91,12 @@ class RunMetrics {
     metrics.count("epochflow_records_skipped_total", counts.skipped);
     for (const [sink, rows] of Object.entries(counts.rows))
       metrics.count("epochflow_rows_written_total", rows, { sink });
+    const { loss } = row.decision;
+    if (loss) {
+      metrics.count("epochflow_epochs_lost_total", 1);
+      metrics.count("epochflow_tasks_lost_total", loss.shares.length);
+      for (const rows of Object.values(loss.rows)) metrics.count("epochflow_rows_lost_total", rows);
+    }
     metrics.observe("epochflow_epoch_duration_seconds", Math.max(0, decidedAt - row.plannedAt) / 1000);
     for (const { phase, from, to } of phasesOf(row, acks)) if (phase !== "commit") this.#phase(phase, from, to);
   }

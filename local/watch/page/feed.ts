@@ -143,7 +143,7 @@ function nothingYet({ worker, places, topology }: Shown): PageData {
   return {
     ...{ now: Date.now(), pipeline: topology?.name ?? "", uid: "", places, version: engineVersion(), worker },
     ...{ atWork: null, status: "running", error: null, decided: 0, committed: 0, offsets: "records", watermark: null },
-    ...{ uncommitted: null, partitions: [], endsAsOf: null, epochs: [], all: true, incidents: [] },
+    ...{ uncommitted: null, lost: null, partitions: [], endsAsOf: null, epochs: [], all: true, incidents: [] },
     graph: topology ? graphOf(topology) : { nodes: [], edges: [], partial: true },
     problem: null,
     ended: null,
@@ -165,6 +165,7 @@ function dataOf(snapshot: Snapshot, { topology }: Shown) {
       failure: failure && { sink: failure.sink, count: failure.count, since: failure.since, at: failure.at },
       error: failure?.error ?? null,
     },
+    lost: last?.decision.lostSoFar ?? null,
     partitions: partitionsOf(snapshot, topology),
     graph: topology ? graphOf(topology) : graphOfFingerprint(JSON.parse(head.fingerprint) as Fingerprint),
   };

@@ -58,7 +58,10 @@ function detailOf(node: Node, { sinks }: Topology): string {
 }
 
 /** Options may hold secrets: only what tells where it is goes to the page. */
-function placeOf({ kind, options: { topic, path } }: { kind: string; options: Readonly<Record<string, unknown>> }) {
-  const place = [topic, path].find((one) => typeof one === "string");
-  return place === undefined ? kind : `${kind} ${place}`;
+function placeOf({ kind, options }: { readonly kind: string; readonly options: Readonly<Record<string, unknown>> }) {
+  const { topic, topics, path } = options;
+  const texts = [topic, Array.isArray(topics) ? topics.join(", ") : undefined, path].filter(
+    (one) => typeof one === "string",
+  );
+  return texts.length === 0 ? kind : `${kind} ${texts[0]}`;
 }

@@ -10,6 +10,8 @@ export class Incidents {
   #all: Incident[] = [];
   readonly #plannedAt = new Map<string, number>();
   readonly #known = new Set<string>();
+  /** Something was done since the last wait. */
+  #hasWorked = false;
 
   get all(): readonly Incident[] {
     return this.#all;
@@ -17,6 +19,7 @@ export class Incidents {
 
   tell(event: RunEvent, now: number): void {
     if (event.type === "epoch-planned") {
+      this.#hasWorked = true;
       const { epoch, attempt, plannedAt } = event.row;
       if (attempt === 1) this.#plannedAt.clear();
       this.#plannedAt.set(`${epoch}/${attempt}`, plannedAt);
@@ -70,8 +73,9 @@ export class Incidents {
   /** Waits that follow each other, as of an idle run, are one. */
   #add(incident: Incident): void {
     const last = this.#all.at(-1);
-    if (incident.kind === "waiting" && last?.kind === "waiting" && incident.from - last.to < 250)
+    if (!this.#hasWorked && incident.kind === "waiting" && last?.kind === "waiting" && incident.from - last.to < 250)
       this.#all = [...this.#all.slice(0, -1), { ...incident, from: last.from }];
     else this.#all = [...this.#all, incident].slice(-mostIncidents);
+    this.#hasWorked = false;
   }
 }

@@ -24,6 +24,8 @@ export interface PageData {
   readonly watermark: number | null;
   /** The oldest decision that is not committed. */
   readonly uncommitted: UncommittedData | null;
+  /** What at-most-once may have lost so far. */
+  readonly lost: { readonly epochs: number; readonly shares: number; readonly rows: number } | null;
   readonly partitions: readonly PartitionData[];
   /** When the ends of partitions were where they are said to be; null: nobody has looked. */
   readonly endsAsOf: number | null;

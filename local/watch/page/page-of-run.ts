@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Topology } from "../../../shared/pipeline/topology.ts";
 import { openLedgerToRead, statePaths } from "../../compose.ts";
+import { displayPath } from "../../paths.ts";
 import type { Watcher } from "../events.ts";
 import { Feed, type OpenLedger } from "./feed.ts";
 import { servePage } from "./page-server.ts";
@@ -23,7 +24,7 @@ export async function startPage({ port }: { readonly port?: number | undefined }
   let isOver = false;
   const feed = new Feed({
     worker: "process",
-    places: { state },
+    places: { state: displayPath(state) },
     topology,
     history: localHistory,
     openLedger: () => openForALook(state),

@@ -30,7 +30,7 @@ export function showEpochs(model: Model, state: EpochsState, more: () => void): 
   }
   const totals = rows.map((epoch) => totalOf(epoch, nowOf(model)));
   // One that took very long leaves the others their shape: its bar ends at the edge.
-  const longest = Math.min(Math.max(...totals), 4 * percentile(totals, 50)!);
+  const longest = Math.min(Math.max(...totals), 3 * percentile(totals, 50)!);
   const extra = optionalColumns.filter(([, count]) => rows.some((epoch) => count(epoch) > 0));
   show(
     view,

@@ -1,5 +1,5 @@
 import type { ErrorDescription } from "../../../../shared/errors.ts";
-import { formatDuration, formatInstant } from "../../../format.ts";
+import { formatCounted, formatDuration, formatInstant } from "../../../format.ts";
 import type { PageData } from "../page-data.ts";
 import { byId, h, prose, show } from "./dom.ts";
 import { type Model, nowOf } from "./model.ts";
@@ -107,6 +107,11 @@ export function showNotices(model: Model, connection: Connection): void {
   if (data.problem !== null) add("warn", [`The ledger cannot be read: ${data.problem}`], null);
   if (data.status === "stopped") add("bad", ["Stopped. What was committed stays."], data.error);
   if (data.status === "paused") add("warn", [prose("Paused. `epochflow resume` lets it go on.")], null);
+  if (data.lost !== null) {
+    const { epochs, shares, rows } = data.lost;
+    const what = [formatCounted(shares, "task of input", "tasks of input"), `perhaps ${formatCounted(rows, "row")}`];
+    add("warn", [`Lost so far, as at-most-once may: ${what.join(", ")}, in ${formatCounted(epochs, "epoch")}.`], null);
+  }
   if (data.uncommitted?.failure) {
     const { failure, epoch, error } = data.uncommitted;
     const times = failure.count === 1 ? "once" : `${failure.count} times`;

@@ -60,7 +60,7 @@ function picture(graph: GraphData, decided: readonly EpochData[]): SVGElement {
           { class: "node-detail", x: x + 12, y: y + 36 },
           shorten(
             [node.kind === "source" || node.kind === "sink" ? "" : node.kind, node.detail].filter(Boolean).join(" · "),
-            24,
+            21,
           ),
         ),
       );
