@@ -30,8 +30,9 @@ export class NumbersSource implements Source {
     return Array.from({ length: Math.ceil((to - from) / step) - 1 }, (_, index) => from + (index + 1) * step);
   }
 
-  async *read({ id, from, to }: SourceRange): AsyncIterable<RecordBatch> {
+  async *read({ id, from, to }: SourceRange, signal?: AbortSignal): AsyncIterable<RecordBatch> {
     for (let at = from; at < to; at += batchRecords) {
+      signal?.throwIfAborted();
       const next = Math.min(to, at + batchRecords);
       const records = Array.from({ length: next - at }, (_, index) => ({
         offset: at + index,
