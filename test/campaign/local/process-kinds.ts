@@ -73,11 +73,16 @@ const secondProcess: LocalKind = {
   sort: "more",
   weight: 2,
   async disturb({ runner }) {
-    const holder = runner.life;
-    const { code, stderr } = await runner.begin({ follow: false, wait: false }).finished;
-    // Whoever held the state may have ended just then, or not have begun.
+    const second = runner.begin({ wait: false });
+    if (!(await ended(second))) {
+      // Whoever held the state had ended just then. It must not close windows, so it is one that follows, too.
+      second.child.kill("SIGKILL");
+      await second.finished;
+      return undefined;
+    }
+    const { code, stderr } = await second.finished;
     if (code !== 3 && code !== 0 && code !== 1) throw new Error(`a second process ended with code ${code}: ${stderr}`);
-    return code === 3 && holder !== undefined ? over : undefined;
+    return code === 3 ? over : undefined;
   },
 };
 
