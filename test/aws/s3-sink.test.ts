@@ -165,6 +165,60 @@ test("old manifests are rolled up, and read the same", async () => {
   await assert.rejects(sealEpoch(place, owner, 9, [], 3), { code: "manifest-differs" });
 });
 
+test("rows go to folders by their fields; compressed and rolled files come back the same", async () => {
+  const { options } = await target(aws.clients);
+  const make = () => createS3FilesSink({ ...options, partitionBy: "{n}", compression: "gzip", maxFileBytes: 100 });
+  const out: Target = { ...(await target(aws.clients)), options, open: make };
+  const read = async () => (await collect(readRows(options))).map((row) => JSON.parse(row));
+  const epochs = [await performEpoch(out, 1), await performEpoch(out, 2)];
+  assert.deepEqual(
+    await read(),
+    epochs.flatMap(({ rows }) => rows),
+  );
+  assert.ok((await keysOf(out)).includes("a/out/1000/part-000000000001-0-0000.jsonl.gz"));
+});
+
+test("small files are merged, large ones as uploads; what was replaced goes after the grace time", async () => {
+  const out = await target(aws.clients);
+  const sink = (grace: number) => createS3FilesSink({ ...out.options, compact: { bytes: 1 << 26, age: 1, grace } });
+  const epochs = [];
+  for (const number of [1, 2, 3]) epochs.push(await performEpoch(out, number));
+  const big = sink(0);
+  await big.open(owner);
+  const transaction = await big.begin({ ...owner, epoch: 4, attempt: 1, stage: 0, task: 0, nonce: "n" });
+  const rows = Array.from({ length: 10_000 }, (_, n) => ({ n, text: "x".repeat(1000) }));
+  transaction.write(rows);
+  const one = { key: "0-0", unit: (await big.preCommit(transaction))! };
+  await big.commit({ ...owner, epoch: 4, ...one, ledger: commitLedger(4, one) });
+  await big.seal?.({ ...owner, epoch: 4, units: [one] });
+  const expected = [...epochs.flatMap((epoch) => epoch.rows), ...rows].map((row) => JSON.stringify(row)).join();
+  const read = async () => (await collect(readRows(out.options))).join();
+  const later = Date.now() + 60_000;
+  assert.equal(await sink(3_600_000).tidy?.(owner, { committed: 4, now: later }), 0);
+  assert.equal(await read(), expected);
+  const merged = "a/out/part-000000000000-000000000004.jsonl";
+  assert.ok((await keysOf(out)).includes(merged));
+  assert.ok(((await sink(0).tidy?.(owner, { committed: 4, now: later })) ?? 0) > 6);
+  assert.equal(await read(), expected);
+  assert.deepEqual(
+    (await keysOf(out)).filter((key) => !key.includes(".epochflow")),
+    [merged],
+  );
+  assert.equal((await collect(new Bucket(out.options.client, out.options.bucket).uploads(""))).length, 0);
+});
+
+test("a sweep leaves the uploads of an output below this one alone", async () => {
+  const outer = await target(aws.clients);
+  await outer.open().open(owner);
+  const inner: Target = { ...outer, options: { ...outer.options, prefix: "a/out/late" } };
+  const open = () => createS3FilesSink(inner.options, 500);
+  const epoch = new SinkEpoch({ ...inner, open }, 2);
+  await perform(epoch.prepare(open(), 1));
+  epoch.decide(open());
+  assert.equal(await outer.open().sweep?.(owner, () => true), 0);
+  await perform(epoch.complete(open()));
+});
+
 test("a lifecycle rule that would lose rows is refused, by name; others are not", async () => {
   const days = { Expiration: { Days: 1 } };
   const uploads = { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } };
