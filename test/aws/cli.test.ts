@@ -1,9 +1,10 @@
 /** The command's `--stack`, on a pipeline that the CDK has deployed: what people do with one from their own machine. */
 import assert from "node:assert/strict";
 import { DeleteObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
+import type { PageData } from "../../local/watch/page/page-data.ts";
 import { finalName } from "../../shared/adapters/output/names.ts";
 import { PipelineStack } from "../support/aws/pipeline-stack.ts";
-import { type Finished, startCli } from "../support/cli.ts";
+import { type Finished, type Started, startCli } from "../support/cli.ts";
 import { anyAccount, type Emulator, startEmulator } from "../support/emulator/emulator.ts";
 import { type Clients, clientsOf, createBucket } from "../support/emulator/services.ts";
 import { temporaryFolder } from "../support/folder.ts";
@@ -35,7 +36,9 @@ after(async () => {
 });
 
 /** `epochflow … --stack of-the-command`. */
-async function call(line: string): Promise<Finished> {
+const call = (line: string): Promise<Finished> => start(line).finished;
+
+function start(line: string): Started {
   const { accessKeyId, secretAccessKey } = anyAccount.credentials;
   const env = {
     AWS_ENDPOINT_URL: emulator.endpoint,
@@ -43,7 +46,7 @@ async function call(line: string): Promise<Finished> {
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
   };
-  return await startCli([...line.split(" "), "--stack", "of-the-command"], { env }).finished;
+  return startCli([...line.split(" "), "--stack", "of-the-command"], { env });
 }
 
 /** A command that leaves with 0. */
@@ -108,6 +111,43 @@ test("a pipeline can be looked at", async () => {
   assert.deepEqual(jsonLines(await done("read")), windows(0, 90));
   assert.deepEqual(jsonLines(await done("read --sink counts --pipeline word-count")), windows(0, 90));
 });
+
+test("its page shows what its table says", async () => {
+  const started = start("ui --port 0");
+  await started.said(/page: http:\S+/);
+  const [url] = /http:\S+/.exec(started.stderr())!;
+  const page = await firstEvent(`${url}/events`);
+  const { decided, committed, uid } = await status();
+  assert.deepEqual([page.pipeline, page.uid, page.decided, page.committed], ["word-count", uid, decided, committed]);
+  assert.deepEqual(
+    [page.worker, page.atWork, page.problem, page.places.stack],
+    ["execution", false, null, "of-the-command"],
+  );
+  const records = page.epochs.map(({ counts }) => counts?.records ?? 0);
+  assert.equal(
+    records.reduce((sum, count) => sum + count, 0),
+    100,
+  );
+  for (const { phases, tasks, status: epochStatus } of page.epochs) {
+    assert.equal(epochStatus, "committed");
+    assert.ok(tasks.length > 0);
+    assert.deepEqual([phases.at(0)?.phase, phases.at(-1)?.phase], ["start", "commit"]);
+  }
+  assert.ok(page.graph.partial && page.graph.nodes.some(({ id }) => id === "counts"));
+  started.child.kill("SIGINT");
+  assert.equal((await started.finished).code, 0);
+});
+
+/** The first message that a page would get. */
+async function firstEvent(url: string): Promise<PageData> {
+  let text = "";
+  for await (const chunk of (await fetch(url)).body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    const [, data] = /^data: (.*)\n\n/.exec(text) ?? [];
+    if (data !== undefined) return JSON.parse(data);
+  }
+  throw new Error(`no event, but: ${text}`);
+}
 
 test("paused, it leaves its input alone until it is resumed, which also wakes it", async () => {
   assert.match(
