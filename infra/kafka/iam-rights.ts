@@ -18,15 +18,16 @@ export class IamRights {
     this.#clusterArn = clusterArn;
   }
 
-  of(name: FunctionName, { pipeline, source, sinks }: KafkaUse): Right[] {
+  of(name: FunctionName, { pipeline, source, sinks, publishes }: KafkaUse): Right[] {
     const commits = name === "commit" || name === "fused";
     const reads = name !== "commit" && source !== undefined;
     const actions = sinks.length > 0 ? ["Connect", "DescribeClusterDynamicConfiguration"] : ["Connect"];
-    if (commits && sinks.length > 0) actions.push("WriteDataIdempotently");
+    const writes = commits || (publishes && name === "operate");
+    if (writes && sinks.length > 0) actions.push("WriteDataIdempotently");
     return [
       this.#right(actions, [this.#clusterArn]),
       ...(reads ? [this.#right(["DescribeTopic", "ReadData"], this.#sourceTopics(source), anyTopic)] : []),
-      ...(sinks.length > 0 ? this.#sinkRights(sinks, commits) : []),
+      ...(sinks.length > 0 ? this.#sinkRights(sinks, writes) : []),
       ...(commits && sinks.length > 0 ? this.#transactionRights(pipeline) : []),
     ];
   }
@@ -47,11 +48,11 @@ export class IamRights {
   }
 
   /** A commit's marker is an offset on the sink's topic, which Kafka lets nobody store who may not read the topic. */
-  #sinkRights(sinks: KafkaUse["sinks"], commits: boolean): Right[] {
+  #sinkRights(sinks: KafkaUse["sinks"], writes: boolean): Right[] {
     const topics = sinks.map(({ topic }) => this.#arn("topic", topic ?? "*"));
     const markers = sinks.map(({ markerTopic }) => this.#arn("topic", markerTopic));
     const describe = ["DescribeTopic", "DescribeTopicDynamicConfiguration"];
-    if (!commits) return [this.#right(describe, [...topics, ...markers], anyTopic)];
+    if (!writes) return [this.#right(describe, [...topics, ...markers], anyTopic)];
     return [this.#right([...describe, "WriteData"], topics, anyTopic), this.#right([...describe, "ReadData"], markers)];
   }
 

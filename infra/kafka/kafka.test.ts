@@ -11,7 +11,7 @@ import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { findings, functionsOf, listOf, propertiesOf, statementsOf, synthesize } from "../../test/support/template.ts";
 import { Kafka, StreamPipeline, type StreamPipelineProps } from "../index.ts";
-import { literalPrefix } from "./iam-rights.ts";
+import { IamRights, literalPrefix } from "./iam-rights.ts";
 
 const entry = "examples/word-count-kafka.ts";
 const parameters = { input: "lines", output: "counts" };
@@ -135,6 +135,15 @@ test("by IAM a function may do to topics, groups and transactions what it does, 
     [cluster, ...describes, ...commits, ...reads].sort(),
   );
   for (const name of ["Decide", "Abort", "Collect"]) assert.deepEqual(kafkaRightsOf(msk.template, name), []);
+});
+
+test("under a weaker guarantee the tasks write to the topics, in no transaction", () => {
+  const use = { pipeline: "words", source: ["lines"], sinks: [{ topic: "counts", markerTopic: "counts" }] };
+  const actionsOf = (publishes: boolean) =>
+    new IamRights(clusterArn).of("operate", { ...use, publishes }).flatMap(({ actions }) => actions);
+  const [exactly, weaker] = [false, true].map((publishes) => new Set(actionsOf(publishes)));
+  const more = [...weaker!].filter((action) => !exactly!.has(action)).sort();
+  assert.deepEqual(more, ["kafka-cluster:WriteData", "kafka-cluster:WriteDataIdempotently"]);
 });
 
 test("each topic of the source has a mapping, from its start, with a group of its own", () => {

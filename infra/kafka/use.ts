@@ -10,6 +10,8 @@ export interface KafkaUse {
   /** Topics that it reads, or the pattern of their names; absent: it reads something else. */
   readonly source: readonly string[] | RegExp | undefined;
   readonly sinks: readonly KafkaTarget[];
+  /** Tasks write to the topics themselves, under a weaker guarantee. */
+  readonly publishes: boolean;
 }
 
 export interface KafkaTarget {
@@ -29,6 +31,7 @@ export function kafkaUseOf(described: Topology, bound: Topology): KafkaUse {
   const sinks = Object.entries(described.sinks).filter(([, sink]) => isOfCluster(sink));
   return {
     pipeline: described.name,
+    publishes: described.guarantee !== "exactly-once",
     source: isOfCluster(sourceOf(described)) ? (sourceOf(bound).options.topics as KafkaUse["source"]) : undefined,
     sinks: sinks.map(([id]) => {
       const { topic, markerTopic } = bound.sinks[id]!.options;
