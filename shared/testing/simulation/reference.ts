@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { MemoryObjectStore } from "../../adapters/memory/object-store.ts";
-import { checkpointOfClaims } from "../../epoch/checkpoint.ts";
 import { addCounts } from "../../epoch/decide.ts";
 import { canonicalJson } from "../../epoch/digest.ts";
 import type { Engine } from "../../epoch/engine.ts";
 import {
   type Ack,
   type AttemptPlan,
+  type ChainRun,
   type Checkpoint,
   type DecidedEpoch,
   type EpochRow,
@@ -94,12 +94,24 @@ export class Reference {
     );
     if (this.#acks.length < tasks.length)
       return `epoch ${epoch} has claims, but their evaluation fails: ${this.#failure?.message}`;
-    const before = { checkpoint: this.#checkpoints.get(epoch - 1)! };
-    this.#remember(row, checkpointOfClaims(before, row, this.#acks, this.#engine.topology.keyGroups));
+    this.#remember(row, this.#checkpointOfClaims(this.#checkpoints.get(epoch - 1)!));
     this.outputs.set(epoch, this.#output);
     const counts = addCounts(this.#acks.map((ack) => ack.counts));
     const isSame = isDeepStrictEqual(withoutZeros(counts), withoutZeros(decision.counts));
     return isSame ? undefined : `the counts of epoch ${epoch}, which was cut short, are not those of its claims`;
+  }
+
+  /** By key group, in a way of its own: the new chain where a task has one, else the old. */
+  #checkpointOfClaims(before: Checkpoint): Checkpoint {
+    const stages: Record<string, ChainRun[]> = {};
+    for (const { index } of this.#engine.topology.stages.slice(1)) {
+      const runs = [...this.#acks.flatMap(({ chains }) => chains[index] ?? []), ...(before.stages[index] ?? [])];
+      stages[index] = Array.from({ length: this.#engine.topology.keyGroups }, (_, group) => {
+        const { objects = [] } = runs.find(({ from, to }) => from <= group && group < to) ?? {};
+        return { from: group, to: group + 1, objects };
+      });
+    }
+    return { stages };
   }
 
   /** Evaluates an epoch again, twice: which operator gives something else the second time? Undefined if none does. */
