@@ -6,7 +6,7 @@ import module, { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
 const NEEDED = 24;
-/** Set for the process that an older Node starts in its own place. */
+/** Set for the process that an older Node starts in its own place, to its version. */
 const LAUNCHED = "EPOCHFLOW_LAUNCHED";
 
 if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
@@ -41,6 +41,8 @@ function packagedNode() {
 
 /** Whoever kills the launcher means the command: it must not work on, unseen, and keep its state in use. */
 function dieWithLauncher() {
+  // `init` makes a project for the machine's own Node.
+  process.env.EPOCHFLOW_MACHINE_NODE = process.env[LAUNCHED];
   delete process.env[LAUNCHED];
   process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
   process.channel?.unref();
@@ -49,7 +51,7 @@ function dieWithLauncher() {
 function runAgain(node) {
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
-    env: { ...process.env, [LAUNCHED]: "1" },
+    env: { ...process.env, [LAUNCHED]: process.versions.node },
   });
   // A terminal sends Ctrl-C to both: the child ends after its epoch, and this process waits for it.
   process.on("SIGINT", () => {});

@@ -16,6 +16,7 @@ import {
   teach,
 } from "./command-options.ts";
 import { type ExitCode, exitCodesHelp } from "./exit-codes.ts";
+import { addInit } from "./init-command.ts";
 import { addReplay } from "./replay-command.ts";
 import { addAbandon, addEpochs, addLag, addPauseAndResume, addReset, addStatus, addUi } from "./state-commands.ts";
 
@@ -30,6 +31,7 @@ export function createProgram(exit: (code: ExitCode) => void): Command {
     .version(engineVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "explain a command")
     .helpCommand("help [command]", "explain a command");
+  addInit(program, exit);
   addRun(program, exit);
   addRead(program, exit);
   addExplain(program, exit);

@@ -93,6 +93,7 @@ describe("help", () => {
     "run",
     "read",
     "explain",
+    "init",
     "check",
     "replay",
     "verify",

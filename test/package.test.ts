@@ -72,9 +72,9 @@ before(async () => {
 
 test("holds the compiled engine and what belongs to it, and nothing else", () => {
   const expected =
-    /^(package\.json|README\.md|LICENSE|cli\/bin\.mjs|dist\/.+\.(js|d\.ts|json)|dist\/local\/watch\/page\/client\/(index\.html|page\.css|icon\.svg))$/;
+    /^(package\.json|README\.md|LICENSE|cli\/bin\.mjs|cli\/templates\/\w+\/[\w.]+|dist\/(?!.*\.test\.).+\.(js|d\.ts|json)|dist\/local\/watch\/page\/client\/(index\.html|page\.css|icon\.svg))$/;
   assert.deepEqual(
-    packed.filter((path) => !expected.test(path) || path.includes(".test.")),
+    packed.filter((path) => !expected.test(path)),
     [],
   );
   for (const path of ["LICENSE", "README.md", "dist/statemachines/checkpoint.asl.json", "dist/shared/index.d.ts"])
@@ -205,3 +205,33 @@ test("the project of docs/deploy.md passes the type check, and synthesizes", asy
   for (const type of ["AWS::Lambda::EventSourceMapping", "AWS::StepFunctions::StateMachine", "AWS::EC2::VPCEndpoint"])
     assert.ok(template.includes(`"${type}"`), type);
 });
+
+for (const template of ["files", "kafka"])
+  test(`init makes a project of ${template}, which runs as it is, by the very package`, async () => {
+    const project = join(folder, `shop-${template}`);
+    const made = await run(app, "npx", "epochflow", "init", project, "--template", template);
+    assert.match(made.stderr, /npm install\n {2}npm test\n {2}npm start/);
+    await run(project, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund");
+    assert.match((await run(project, "npm", "test")).stdout, /^ℹ pass 2$/m);
+    await run(project, "npx", "tsc");
+    await run(project, "npm", "run", "verify", "--", "--seeds", "1");
+    await run(project, "npm", "run", "synth");
+    const stack = readFileSync(join(project, "cdk.out/orders.template.json"), "utf8");
+    assert.match(stack, /AWS::StepFunctions::StateMachine/);
+    const again = run(app, "npx", "epochflow", "init", project);
+    await assert.rejects(again, (error: { stderr: string }) => /pipeline\.ts already/.test(error.stderr));
+    if (template === "kafka") return;
+
+    const { stdout, stderr } = await run(project, "npm", "start");
+    assert.match(stderr, /20,000 records/);
+    assert.match(stderr, /20 dead-lettered/);
+    const rows = stdout
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line));
+    assert.equal(
+      rows.reduce((sum, { orders }) => sum + orders, 0),
+      19_980,
+    );
+    assert.match((await run(project, "npm", "run", "check")).stdout, /Nothing is wrong\./);
+  });
