@@ -599,9 +599,4 @@ export const mutants: readonly Mutant[] = [
       "",
     ),
   ),
-  atMostOnce(
-    "a planner cuts an epoch short whose lease it has lost",
-    "only the lease's owner gives an attempt up",
-    patch("shared/epoch/lose.ts", "shrink: false }, owner)", "shrink: false })"),
-  ),
 ];
