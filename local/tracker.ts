@@ -98,7 +98,7 @@ export class Tracker {
         const statuses = await source.discover(known);
         this.state = { ...this.state, end: statuses.reduce((sum, one) => sum + one.end, 0) };
         this.changed();
-        this.seen?.(statuses);
+        this.seen?.(statuses.filter(({ isRecord }) => !isRecord));
         return statuses;
       },
       cut: (range, limit) => source.cut(range, limit),

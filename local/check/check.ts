@@ -126,7 +126,8 @@ async function checkSource(
     const positions = new Map((last?.partitions ?? []).map(({ id, position }) => [id, position]));
     const found = await report.attempt("source", () => source.discover(last?.partitions ?? []));
     if (found === undefined) return undefined;
-    const partitions = found.map((one) => ({ ...one, position: positions.get(one.id) ?? one.start }));
+    const shown = found.filter(({ isRecord }) => !isRecord);
+    const partitions = shown.map((one) => ({ ...one, position: positions.get(one.id) ?? one.start }));
     const backlog = partitions.reduce((sum, { position, end }) => sum + Math.max(0, end - position), 0);
     report.note("source", `${counted(partitions.length, "partition")}, ${backlog} ${source.offsets} to read`);
     if (records === 0) return undefined;

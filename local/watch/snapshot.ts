@@ -34,15 +34,29 @@ export async function readSnapshot(ledger: Ledger, head?: Head): Promise<Snapsho
   const now = head ?? (await ledger.head());
   if (now === undefined) return undefined;
   const { decided, committed } = now;
-  const rows = await ledger.epochs({ from: Math.max(1, decided), to: decided + 1 });
+  const rows = await shownEpochs(ledger, { from: Math.max(1, decided), to: decided + 1 });
+  const [oldest] = committed < decided ? await shownEpochs(ledger, { from: committed + 1, to: committed + 1 }) : [];
   return {
     head: now,
     wake: await ledger.wake(),
     last: decidedRow(rows.find((row) => row.epoch === decided)),
-    uncommitted: committed < decided ? decidedRow(await ledger.epoch(committed + 1)) : null,
+    uncommitted: decidedRow(oldest),
     next: rows.find((row) => row.epoch === decided + 1) ?? null,
     offsets: offsetsOf(now),
   };
+}
+
+/** Rows for people: with partitions alone, without what the source has to remember besides. */
+export async function shownEpochs(ledger: Ledger, range: { from: number; to: number }): Promise<EpochRow[]> {
+  return (await ledger.epochs(range)).map(withoutRecords);
+}
+
+function withoutRecords(row: EpochRow): EpochRow {
+  const records = new Set(row.plan.partitions.flatMap(({ id, isRecord }) => (isRecord ? [id] : [])));
+  const isShown = ({ id }: { readonly id: string }) => !records.has(id);
+  const plan = { ...row.plan, partitions: row.plan.partitions.filter(isShown) };
+  if (row.status !== "decided") return { ...row, plan };
+  return { ...row, plan, decision: { ...row.decision, partitions: row.decision.partitions.filter(isShown) } };
 }
 
 const decidedRow = (row: EpochRow | undefined): DecidedEpoch | null => (row?.status === "decided" ? row : null);

@@ -24,6 +24,8 @@ export interface PlannedPartition {
   readonly cuts: readonly number[];
   /** What the source had of it when this was planned, for people: readable up to `end`, written up to `high`. Absent where both are `to`. */
   readonly seen?: { readonly end: number; readonly high: number };
+  /** No partition, but what the source remembers besides: people are not shown it. */
+  readonly isRecord?: true;
   /** Does not hold the watermark back in this epoch. */
   readonly idle: boolean;
   /** Largest event time before this epoch; null if no record was ever read. */
@@ -37,6 +39,8 @@ export interface EpochPlan {
   /** About how many bytes the ranges hold; decides the number of tasks, and nothing else. */
   readonly bytes: number;
   readonly partitions: readonly PlannedPartition[];
+  /** Ids of partitions that were known before, and are no more: they are over, and cannot move the watermark. Absent: none. */
+  readonly forgotten?: readonly string[];
   /** W(n-1), epoch milliseconds; null before the first. */
   readonly watermark: number | null;
   /** At the end of a bounded run: the watermark goes at least here. */

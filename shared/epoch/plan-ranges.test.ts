@@ -88,6 +88,16 @@ describe("what is over", () => {
   it("is forgotten, unless its event times may still raise the watermark, or it is read", async () => {
     assert.deepEqual(await plan(true, 0), { b: [5, 5], c: [5, 9], d: [5, 5], e: [3, 5] });
   });
+  it("is named in the plan, for the ledger to let it go (I1)", async () => {
+    const made = await newPlan(engine(source, {}, 0), decided({ partitions, watermark: 150 }));
+    assert.ok(typeof made === "object" && "partitions" in made);
+    assert.deepEqual(made.forgotten, ["a"]);
+  });
+  it("goes on where it ended if the source finds more of it (I1)", async () => {
+    const grown = sourceOf({ a: 9 }, {}, { a: { start: 5 } });
+    const last = decided({ partitions: [known("b", 5, 200)], watermark: 150 });
+    assert.deepEqual((await ranges(newPlan(engine(grown), last))).a, [5, 9]);
+  });
   it("is kept while it holds the watermark back", async () => {
     assert.deepEqual(Object.keys(await plan(false, 59_999)), ["a", "b", "c", "d", "e"]);
     assert.deepEqual(Object.keys(await plan(false, 60_000)), ["b", "c", "d", "e"]);
@@ -97,10 +107,10 @@ describe("what is over", () => {
     const made = await newPlan(engine(sourceOf({ a: 3, "~": 0 }, {}, marks), { bounded: false }), undefined);
     assert.ok(typeof made === "object" && "partitions" in made);
     assert.deepEqual(
-      made.partitions.map(({ id, idle }) => [id, idle]),
+      made.partitions.map(({ id, idle, isRecord }) => [id, idle, isRecord]),
       [
-        ["a", false],
-        ["~", true],
+        ["a", false, undefined],
+        ["~", true, true],
       ],
     );
   });

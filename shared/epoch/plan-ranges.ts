@@ -25,6 +25,7 @@ export async function newPlan(
   const pieceBytes = Math.max(leastPieceBytes, Math.ceil(taken.bytes / mostPieces));
   const watermark = before?.watermark ?? null;
   const partitions: PlannedPartition[] = [];
+  const forgotten: string[] = [];
   for (const { status } of open) {
     const { id, identity, end, high } = status;
     const from = known.get(id)?.position ?? status.start;
@@ -32,10 +33,13 @@ export async function newPlan(
     const range = { id, identity, from, to };
     const cuts = to > from && mayShare(engine) ? await source.split(range, pieceBytes) : [];
     const seen = end === to && high === to ? {} : { seen: { end, high } };
-    const planned = { ...range, cuts, ...seen, ...idleness(engine, status, known.get(id), from, to, now) };
+    const record = status.isRecord ? { isRecord: true as const } : {};
+    const planned = { ...range, cuts, ...seen, ...record, ...idleness(engine, status, known.get(id), from, to, now) };
     if (!isForgotten(engine, status, planned, watermark)) partitions.push(planned);
+    else if (known.has(id)) forgotten.push(id);
   }
-  const draft = { bytes: taken.bytes, partitions, watermark, advanceTo: null, processingTime: now };
+  const left = forgotten.length > 0 ? { forgotten } : {};
+  const draft = { bytes: taken.bytes, partitions, ...left, watermark, advanceTo: null, processingTime: now };
   if (hasMomentaryStart(statuses, known)) return draft;
   if (partitions.some((one) => one.to > one.from)) {
     const tookAll = open.every(({ status, at }) => (taken.ends.get(status.id) ?? at) >= status.end);

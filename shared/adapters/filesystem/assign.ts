@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { beginsAs, type FoundFile, isPackedAs } from "./found-file.ts";
-import { fingerprintBytes, isDone, type WantedFile } from "./identity.ts";
+import { agree, fingerprintBytes, isDone, type WantedFile } from "./identity.ts";
 
 /** Where a file of a partition may be found; `place`: where it was. */
 interface Rank {
@@ -53,7 +53,7 @@ async function isSame({ identity, position }: WantedFile, file: FoundFile, tailA
   // Nothing of it was read: whatever it holds now is what is to be read.
   if (identity.unmeasured) return isItsPlace || (beginsAs(file, identity) && isPackedAs(file, identity));
   if (file.unmeasured || file.size < Math.max(position, identity.seen) || !beginsAs(file, identity)) return false;
-  return identity.tail === undefined || (await tailAt(file, identity.seen)) === identity.tail;
+  return identity.tail === undefined || agree(await tailAt(file, identity.seen), identity.tail);
 }
 
 function named(files: readonly FoundFile[] = [], name: string): FoundFile[] {

@@ -15,6 +15,16 @@ export interface OpenInput extends ReadableInput {
   close(): Promise<void>;
 }
 
+/** Does something with an input that is being opened, and closes it. */
+export async function using<T>(opening: Promise<OpenInput>, work: (input: OpenInput) => Promise<T>): Promise<T> {
+  const input = await opening;
+  try {
+    return await work(input);
+  } finally {
+    await input.close();
+  }
+}
+
 /** What files say: their bytes, decompressed where they are compressed. */
 export class Contents {
   readonly #system: ReadableFileSystem;

@@ -1,5 +1,5 @@
 import type { FileIdentity, Packed, WantedFile } from "./identity.ts";
-import { fingerprint, isDone } from "./identity.ts";
+import { agree, fingerprint, isDone } from "./identity.ts";
 
 /** A file as it is now. */
 export interface FoundFile {
@@ -53,7 +53,7 @@ export function fingerprintOf({ head }: FoundFile, bytes: number): string {
 }
 
 export function beginsAs(found: FoundFile, { bytes, sha256 }: FileIdentity): boolean {
-  return fingerprintOf(found, bytes) === sha256;
+  return agree(fingerprintOf(found, bytes), sha256);
 }
 
 /** The very same stored bytes. */

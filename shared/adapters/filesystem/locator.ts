@@ -34,9 +34,10 @@ export class Locator {
     const found = await this.#looks.measured(await this.#looks.at(input), wanted, inodes);
     const located = await assign(wanted, found, { inodes, tailAt: this.#contents.tailAt });
     const missing = wanted.filter((one) => !located.has(one));
-    if (missing.length === 0) return { located, found };
-    const others = await beside();
+    const others = missing.length === 0 ? [] : await beside();
     for (const { inode } of others) inodes.add(inode);
+    this.#looks.forget(inodes);
+    if (missing.length === 0) return { located, found };
     const besides = await this.#besides(missing, others, inodes);
     const more = await assign(missing, besides, { inodes, tailAt: this.#contents.tailAt });
     return { located: new Map([...located, ...more]), found };

@@ -65,11 +65,14 @@ export class Looks {
   ): Promise<FoundFile[]> {
     const plain = new Map(files.flatMap((one) => (one.packed ? [] : [[one.file, one] as const])));
     const missing = wanted.filter(({ identity }) => !identity.packed && !inodes.has(identity.inode));
+    const streams = Map.groupBy(wanted, ({ identity }) => identity.packed?.bytes);
     const turn = new Turn();
     const sized = files.map((found) => {
       if (!isPacked(found)) return { found, isSized: true };
       const original = plain.get(found.file.replace(/\.[^./]+$/, ""));
-      const known = wanted.find(({ identity }) => isSameStream(found, identity, original !== undefined));
+      const known = streams
+        .get(found.packed.bytes)
+        ?.find(({ identity }) => isSameStream(found, identity, original !== undefined));
       if (known === undefined) return { found, original, isSized: false };
       turn.take(known.identity.seen - known.position);
       return { found: asKnown(found, known.identity), isSized: true };

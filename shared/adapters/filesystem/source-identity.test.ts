@@ -1,29 +1,56 @@
 import assert from "node:assert/strict";
-import { appendFile, copyFile, mkdir, mkdtemp, rename, rm, truncate, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { test as nodeTest, type TestContext } from "node:test";
 import { LossError } from "../../errors.ts";
 import type { KnownPartition } from "../../ports/source.ts";
 import { readValues, wholeRange } from "../../testing/source-scenario.ts";
 import { createFilesSource } from "./source.ts";
+
+/** Tests in which files that were read to their end are no partitions any more, but in the record. */
+const recording = new WeakSet<TestContext>();
+
+/** Files are known in the same way, whether they are partitions still or in the record. */
+function test(title: string, body: (context: TestContext) => Promise<void>): void {
+  nodeTest(title, body);
+  nodeTest(`${title} (finished files are in the record)`, async (context) => {
+    recording.add(context);
+    await body(context);
+  });
+}
 
 /** What a pipeline remembers between runs, and reads in each: the new records by partition. */
 class Reader {
   readonly folder: string;
   readonly #path: string;
   readonly #bounded: boolean;
+  readonly #finishedPartitions: number;
   #known: KnownPartition[] = [];
 
-  constructor(folder: string, { path = folder, bounded = true } = {}) {
+  constructor(folder: string, { path = folder, bounded = true, finishedPartitions = 100 } = {}) {
     this.folder = folder;
     this.#path = path;
     this.#bounded = bounded;
+    this.#finishedPartitions = finishedPartitions;
   }
 
   /** Reads what is new, or so many records of each partition. */
   async read(records = Number.POSITIVE_INFINITY): Promise<Record<string, string[]>> {
-    const source = createFilesSource({ path: this.#path, bounded: this.#bounded });
+    const machine = { open, readdir, stat, finishedPartitions: this.#finishedPartitions };
+    const source = createFilesSource({ path: this.#path, bounded: this.#bounded }, machine);
     const found: Record<string, string[]> = {};
     const known: KnownPartition[] = [];
     for (const partition of await source.discover(this.#known)) {
@@ -32,7 +59,7 @@ class Reader {
       const range = { ...wholeRange(partition), from };
       const { to } = from < range.to && records > 0 ? await source.cut(range, { records }) : { to: from };
       if (to > from) found[id] = await readValues(source, { ...range, to });
-      known.push({ id, identity, position: to });
+      if (!partition.isOver) known.push({ id, identity, position: to });
     }
     this.#known = known;
     return found;
@@ -52,6 +79,7 @@ async function reader(context: TestContext, options: { file?: string; bounded?: 
   context.after(() => rm(folder, { recursive: true }));
   return new Reader(folder, {
     ...options,
+    ...(recording.has(context) && { finishedPartitions: 0 }),
     ...(options.file === undefined ? {} : { path: join(folder, options.file) }),
   });
 }

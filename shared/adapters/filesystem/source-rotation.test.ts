@@ -15,6 +15,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { open, readdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -127,7 +128,7 @@ class Log {
   }
 }
 
-/** Reads as a pipeline does: looks, takes so many records of each partition at most, remembers. */
+/** Reads as a pipeline does: looks, takes so many records of each partition at most, remembers, and forgets what it may. */
 class Reading {
   readonly rows: string[] = [];
   readonly #options: { path: string; include?: string };
@@ -145,7 +146,7 @@ class Reading {
     this.#source = this.#open();
   }
 
-  async look(records = Number.POSITIVE_INFINITY, between: () => void = () => {}): Promise<number> {
+  async look(records = Number.POSITIVE_INFINITY, between: () => void = () => {}, forgets = true): Promise<number> {
     const found = await this.#source.discover(this.#known);
     const positions = new Map(this.#known.map(({ id, position }) => [id, position]));
     const rows: string[] = [];
@@ -156,6 +157,7 @@ class Reading {
       const range = { ...wholeRange(one), from };
       const to = from < range.to && records > 0 ? (await this.#source.cut(range, { records })).to : from;
       if (to > from) ranges.push({ ...range, to });
+      if (one.isOver && forgets) continue;
       next.push({ id: one.id, identity: JSON.parse(JSON.stringify(one.identity)), position: to });
     }
     between();
@@ -170,7 +172,7 @@ class Reading {
   }
 
   #open() {
-    return createFilesSource({ ...this.#options, bounded: false });
+    return createFilesSource({ ...this.#options, bounded: false }, { open, readdir, stat, finishedPartitions: 0 });
   }
 }
 
@@ -179,13 +181,22 @@ interface Step {
   readonly count?: number;
   readonly unfinished?: boolean;
   readonly records?: number;
+  /** What the source says is over is kept no longer. */
+  readonly forgets?: boolean;
   readonly late?: number;
   readonly looks?: number;
 }
 
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("write"), count: fc.nat(5), unfinished: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant("look"), records: fc.constantFrom(0, 1, 3, 100) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("look"),
+      records: fc.constantFrom(0, 1, 3, 100),
+      forgets: fc.boolean(),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart") }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("rename"), late: fc.nat(2) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("rename while it is read"), late: fc.nat(2) }) },
@@ -196,19 +207,20 @@ const step = fc.oneof(
   count?: number;
   unfinished?: boolean;
   records?: number;
+  forgets?: boolean;
   late?: number;
   looks?: number;
 }>;
 
 /** @param seen a file is looked at before its name changes: what has had no other name meanwhile cannot be found where only some names are read */
 async function run(log: Log, reading: Reading, steps: readonly Step[], seen: boolean) {
-  for (const { kind, count = 0, unfinished = false, records = 0, late = 0, looks = 0 } of steps) {
+  for (const { kind, count = 0, unfinished = false, records = 0, forgets, late = 0, looks = 0 } of steps) {
     if (seen && /rename|copy/.test(kind)) {
       log.write(1, false);
       await reading.look(0);
     }
     if (kind === "write") log.write(count, unfinished);
-    else if (kind === "look") await reading.look(records);
+    else if (kind === "look") await reading.look(records, undefined, forgets);
     else if (kind === "restart") await reading.restart();
     else if (kind === "rename") log.rename(late);
     else if (kind === "rename while it is read") await reading.look(3, () => log.rename(late));

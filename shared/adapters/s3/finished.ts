@@ -1,15 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Json } from "../../json.ts";
 import type { PartitionStatus } from "../../ports/source.ts";
+import { finishedRecord, rememberedMs } from "../lines/finished.ts";
 import type { FoundObject } from "./bucket.ts";
-
-/** No object's partition can have it: in those `~` only comes before a number or a hash. */
-export const finishedId = "~finished";
 
 /** So many characters of base64 stand for an object: 96 bits, so that a million of them have a chance of 10⁻¹⁷ to be taken for one another. */
 const markLength = 16;
-/** An object that is not listed any more may come back, from a backup or since the path was another for a while. */
-const rememberedMs = 24 * 60 * 60_000;
 const hourMs = 60 * 60_000;
 
 type Identity = { readonly finished: string; readonly gone: { readonly [since: string]: string } };
@@ -18,11 +14,13 @@ type Identity = { readonly finished: string; readonly gone: { readonly [since: s
  * The objects that were read to their end, in few bytes each: in the ledger's rows they take the place of partitions. Those that were deleted are forgotten a day later.
  */
 export class Finished {
+  readonly #isKnown: boolean;
   readonly #marks: ReadonlySet<string>;
   /** By the hour in which they were missed first; epoch milliseconds. */
   readonly #gone: ReadonlyMap<string, number>;
 
   constructor(identity?: Json) {
+    this.#isKnown = identity !== undefined;
     const { finished, gone } = isIdentity(identity) ? identity : { finished: "", gone: {} };
     this.#marks = new Set(marksIn(finished));
     this.#gone = new Map(
@@ -36,7 +34,7 @@ export class Finished {
   }
 
   /**
-   * What is to be remembered now; undefined while there is nothing.
+   * What is to be remembered now; undefined before there is anything.
    *
    * @param listed objects that are there, among those that were remembered
    * @param more others that were read to their end
@@ -52,9 +50,8 @@ export class Finished {
     const before = [...this.#gone, ...[...this.#marks].map((mark) => [mark, missed] as const)];
     for (const [mark, since] of before)
       if (!marks.has(mark) && now - since < rememberedMs + hourMs) gone[since] = (gone[since] ?? "") + mark;
-    if (marks.size === 0 && Object.keys(gone).length === 0) return undefined;
-    const identity = { finished: [...marks].sort().join(""), gone };
-    return { id: finishedId, identity, start: 0, end: 0, high: 0, isRecord: true };
+    if (!this.#isKnown && marks.size === 0) return undefined;
+    return finishedRecord({ finished: [...marks].sort().join(""), gone });
   }
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Decision } from "../../epoch/epoch.ts";
 import {
   ackOf,
   attemptPlan,
@@ -107,6 +108,21 @@ export function decidingSuite(check: Check): void {
     await refused("I4", { unitCount: 0, sinks: [], previous: {} }, []);
     assert.equal((await ledger.epoch(2))?.status, "planned");
     assert.equal(await ledger.decide(id, { decision: right, units, ackCount: 1 }), "decided");
+  });
+
+  check("I1: a decision forgets what its plan forgets, and no other partition", async (ledger) => {
+    const other = { ...planOf(1).partitions[0]!, id: "q" };
+    const plan = { ...planOf(2), partitions: [other], forgotten: ["p"] };
+    await begin(ledger);
+    await committed(ledger, 1);
+    const id = await planned(ledger, 2, { plan });
+    await ledger.ack(id, ackOf("one"));
+    const decision = await decisionOf(ledger, 2, { units: [], position: 10 });
+    const decide = (partitions: Decision["partitions"]) =>
+      ledger.decide(id, { decision: { ...decision, partitions }, units: [], ackCount: 1 });
+    await refusedBy("I1", decide([]));
+    assert.equal(await decide([{ ...decision.partitions[0]!, id: "q" }]), "decided");
+    assert.deepEqual((await ledger.epoch(2))?.plan, plan);
   });
 
   check(
