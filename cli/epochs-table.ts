@@ -33,10 +33,24 @@ export function formatEpochs(rows: readonly EpochRow[]): string {
   if (rows.length === 0) return "No epoch has been planned yet.";
   const isEmpty = ({ cell }: EpochColumn) => rows.every((row) => ["", "0"].includes(cell(row)));
   const shown = columns.filter((column) => !(column.optional === true && isEmpty(column)));
-  return formatTable(
+  const table = formatTable(
     shown,
     rows.map((row) => shown.map((column) => column.cell(row))),
   );
+  return [table, ...failedAttempts(rows)].join("\n");
+}
+
+/** A line for each attempt that failed, as far as the ledger remembers it. */
+function failedAttempts(rows: readonly EpochRow[]): string[] {
+  const failed = rows.flatMap(({ epoch, attempt, plannedAt, failure, earlier = [] }) =>
+    [...earlier, ...(failure ? [{ attempt, plannedAt, error: failure.error }] : [])].map((one) => ({ epoch, ...one })),
+  );
+  if (failed.length === 0) return [];
+  const lines = failed.map(
+    ({ epoch, attempt, plannedAt, error }) =>
+      `  epoch ${epoch}, attempt ${attempt}, planned ${formatInstant(plannedAt)}: ${error.message}`,
+  );
+  return ["", "attempts that failed:", ...lines];
 }
 
 function formatStatus(row: EpochRow): string {

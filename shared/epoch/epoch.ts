@@ -179,6 +179,15 @@ export interface Decision {
   readonly lostSoFar?: LostSoFar;
 }
 
+/** An attempt that was given up, for people to see. */
+export interface FailedAttempt {
+  readonly attempt: number;
+  readonly plannedAt: number;
+  /** When the next one was planned. */
+  readonly replacedAt: number;
+  readonly error: ErrorDescription;
+}
+
 interface EpochBase {
   readonly epoch: number;
   readonly attempt: number;
@@ -189,6 +198,8 @@ interface EpochBase {
   readonly failures: number;
   /** What went wrong with this attempt; null while nothing has. */
   readonly failure: Failure | null;
+  /** The last few attempts before that failed; absent where none did. */
+  readonly earlier?: readonly FailedAttempt[];
 }
 export interface PlannedEpoch extends EpochBase {
   readonly status: "planned";

@@ -49,9 +49,14 @@ export class Incidents {
       this.#add({ kind: "handed-over", from: now, to: now, what: `handed over to ${event.to}`, error: null });
   }
 
-  /** Looks at a row that may have failed. What fails and succeeds between two looks is seen in the number of attempts alone. */
+  /** Looks at a row that may have failed. */
   look(row: EpochRow): void {
-    const { epoch, attempt, failure, plannedAt } = row;
+    const { epoch, attempt, failure, plannedAt, earlier = [] } = row;
+    for (const { attempt, plannedAt, replacedAt, error } of earlier)
+      if (this.#isNew(`${epoch}/${attempt}`)) {
+        const what = `attempt ${attempt} of epoch ${epoch} failed`;
+        this.#add({ kind: "aborted", from: plannedAt, to: replacedAt, epoch, attempt, what, error });
+      }
     if (failure && this.#isNew(`${epoch}/${attempt}`)) {
       const what = `attempt ${attempt} of epoch ${epoch} failed`;
       // When it failed the ledger does not say.

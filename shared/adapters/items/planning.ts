@@ -1,4 +1,4 @@
-import type { Decision, EpochRow, PlannedEpoch } from "../../epoch/epoch.ts";
+import type { Decision, EpochRow, FailedAttempt, PlannedEpoch } from "../../epoch/epoch.ts";
 import { invariant } from "../../invariant.ts";
 import type { Ledger } from "../../ports/ledger.ts";
 import { assertContinues, assertSamePlan } from "./assertions.ts";
@@ -27,6 +27,9 @@ export function plan(items: Items, write: PlanWrite): PlanOutcome {
   return { outcome: "planned", attempt: planned.attempt };
 }
 
+/** Failed attempts that a row remembers: an epoch may fail for days. */
+const mostEarlier = 5;
+
 /** A failure that was noted counts even if nobody came to fence its attempt. */
 function nextAttempt(row: EpochRow | undefined, { epoch, plan, attemptPlan, now }: PlanWrite): PlannedEpoch {
   const unfenced = row?.status === "planned" && row.failure !== null ? 1 : 0;
@@ -39,7 +42,15 @@ function nextAttempt(row: EpochRow | undefined, { epoch, plan, attemptPlan, now 
     plannedAt: now,
     failures: (row?.failures ?? 0) + unfenced,
     failure: null,
+    ...earlierAttempts(row, now),
   };
+}
+
+function earlierAttempts(row: EpochRow | undefined, now: number): Pick<EpochRow, "earlier"> {
+  if (!row?.failure) return row?.earlier ? { earlier: row.earlier } : {};
+  const { attempt, plannedAt, failure, earlier = [] } = row;
+  const last: FailedAttempt = { attempt, plannedAt, replacedAt: now, error: failure.error };
+  return { earlier: [...earlier, last].slice(-mostEarlier) };
 }
 
 /** The decision that an epoch goes on from; undefined for the first. */

@@ -1,5 +1,18 @@
 import assert from "node:assert/strict";
-import { begin, committed, decided, failureOf, first, planned, planOf, planWrite, refusedBy } from "./examples.ts";
+import {
+  ackOf,
+  begin,
+  committed,
+  decided,
+  decisionOf,
+  failureOf,
+  first,
+  planned,
+  planOf,
+  planWrite,
+  refusedBy,
+  unitOf,
+} from "./examples.ts";
 import type { Check } from "./harness.ts";
 
 export function planningSuite(check: Check): void {
@@ -122,6 +135,27 @@ export function planningSuite(check: Check): void {
     assert.equal((await ledger.epoch(1))?.failures, 2);
     await planned(ledger, 1, { seen: 3 });
     assert.equal((await ledger.epoch(1))?.failures, 2);
+  });
+
+  check("the last attempts that failed are remembered, also once the epoch is decided", async (ledger) => {
+    await begin(ledger);
+    for (let attempt = 1; attempt <= 7; attempt++) {
+      const id = await planned(ledger, 1, { seen: attempt === 1 ? null : attempt - 1, now: attempt * 10 });
+      if (attempt < 7 && attempt !== 4) await ledger.fence(id, failureOf(`broken-${attempt}`));
+    }
+    const errors = (await ledger.epoch(1))?.earlier?.map(({ attempt, plannedAt, replacedAt, error }) => [
+      attempt,
+      plannedAt,
+      replacedAt,
+      error.code,
+    ]);
+    const expected = [1, 2, 3, 5, 6].map((one) => [one, one * 10, (one + 1) * 10, `broken-${one}`]);
+    assert.deepEqual(errors, expected);
+    const last = { epoch: 1, attempt: 7 };
+    await ledger.ack(last, ackOf("one"));
+    const decision = await decisionOf(ledger, 1, {});
+    await ledger.decide(last, { decision, units: [unitOf("0")], ackCount: 1 });
+    assert.equal((await ledger.epoch(1))?.earlier?.length, 5);
   });
 
   check("epochs gives the rows of a range", async (ledger) => {
