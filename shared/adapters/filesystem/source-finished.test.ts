@@ -74,6 +74,10 @@ test("a file of the record that grows is its old partition again, where it ended
   const [one] = again;
   assert.deepEqual([one!.id, one!.start, one!.end, one!.isOver], ["a", 5, 10, undefined]);
   assert.deepEqual(recorded(again), []);
+  assert.ok(
+    again.some(({ isRecord }) => isRecord),
+    "a partition of the ledger is never left out, not even the record",
+  );
 });
 
 test("what the ledger still keeps as a partition, though it is in the record, is one file", async (context) => {

@@ -26,4 +26,7 @@ test("those that are gone are remembered for a day, and forgotten after it; one 
   assert.ok(new Finished(back!.identity).has(object(2)));
   const later = new Finished(status!.identity).status([object(1)], [], 2 * day);
   assert.ok(!new Finished(later!.identity).has(object(2)) && new Finished(later!.identity).has(object(1)));
+  let none = later!.identity;
+  for (let days = 3; days < 6; days++) none = new Finished(none).status([], [], days * day)!.identity;
+  assert.deepEqual(none, { finished: "", gone: {} }, "the record is kept, since the ledger knows it");
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Decision } from "../../epoch/epoch.ts";
+import type { EpochId } from "../../ports/ledger.ts";
 import {
   ackOf,
   attemptPlan,
@@ -111,18 +111,27 @@ export function decidingSuite(check: Check): void {
   });
 
   check("I1: a decision forgets what its plan forgets, and no other partition", async (ledger) => {
-    const other = { ...planOf(1).partitions[0]!, id: "q" };
-    const plan = { ...planOf(2), partitions: [other], forgotten: ["p"] };
+    const partitions = [{ ...planOf(1).partitions[0]!, id: "q" }];
+    const forgetful = { ...planOf(2), partitions, forgotten: ["p"] };
     await begin(ledger);
     await committed(ledger, 1);
-    const id = await planned(ledger, 2, { plan });
+    const id = await planned(ledger, 2, { plan: forgetful });
     await ledger.ack(id, ackOf("one"));
     const decision = await decisionOf(ledger, 2, { units: [], position: 10 });
-    const decide = (partitions: Decision["partitions"]) =>
-      ledger.decide(id, { decision: { ...decision, partitions }, units: [], ackCount: 1 });
-    await refusedBy("I1", decide([]));
-    assert.equal(await decide([{ ...decision.partitions[0]!, id: "q" }]), "decided");
-    assert.deepEqual((await ledger.epoch(2))?.plan, plan);
+    const [position] = decision.partitions;
+    const decide = (of: EpochId, ids: readonly string[]) =>
+      ledger.decide(of, {
+        decision: { ...decision, partitions: ids.map((id) => ({ ...position!, id })) },
+        units: [],
+        ackCount: 1,
+      });
+    await refusedBy("I1", decide(id, []));
+    assert.equal(await decide(id, ["q"]), "decided");
+    assert.deepEqual((await ledger.epoch(2))?.plan, forgetful);
+    await commitAll(ledger, 2);
+    const none = await planned(ledger, 3, { plan: { ...planOf(3), partitions: [] } });
+    await ledger.ack(none, ackOf("two"));
+    await refusedBy("I1", decide(none, []));
   });
 
   check(
