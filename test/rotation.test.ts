@@ -104,7 +104,8 @@ test("a log is rotated while the process that follows it is killed", async (cont
     await sleep(700 + random.below(1200));
     child.kill("SIGKILL");
     const { stderr } = await finished;
-    assert.doesNotMatch(stderr, /error/);
+    // A file whose name changes between a look and its opening is an attempt that fails, and is made again.
+    assert.doesNotMatch(stderr, /error: (?!.* was moved while it was looked at)/);
   }
   writer.stop();
   await writing;
