@@ -1,5 +1,6 @@
 /** What a run tells in its log: by the program, and to a logger of one's own. */
 import assert from "node:assert/strict";
+import { appendFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { pino } from "pino";
 import { run, runWith } from "../local/run.ts";
@@ -99,6 +100,16 @@ describe("epochflow run --log json", { concurrency: true }, () => {
     assert.equal(code, 2);
     const [line, ...more] = linesOf(stderr);
     assert.deepEqual([line!.event, line!.level, more], ["failed", "error", []]);
+  });
+
+  it("tells in the same form what the pipeline's module throws once nobody waits for it", async () => {
+    using place = new Place(words(0, 100));
+    appendFileSync(place.module, '\nsetTimeout(() => { throw new Error("too late"); }, 0);\n');
+    const { code, stderr } = await place.run("--log", "json");
+    assert.equal(code, 1, stderr);
+    const { event, level, error, message } = linesOf(stderr).at(-1)!;
+    assert.deepEqual([event, level, (error as { code: string }).code], ["failed", "error", "unexpected"]);
+    assert.match(message, /too late/);
   });
 });
 

@@ -33,13 +33,18 @@ export interface RunCommandOptions {
 export async function runCommand(module: string, given: RunCommandOptions): Promise<ExitCode> {
   const log = await logOf(given);
   if (given.log !== "json") return await runAndTell(module, given, log);
-  try {
-    return await runAndTell(module, given, log);
-  } catch (error) {
-    // Whoever reads JSON has no use for other lines.
+  // Whoever reads JSON has no use for other lines.
+  const tell = (error: unknown): ExitCode => {
     const described = describeError(error);
     log?.error({ pipeline: module, event: "failed", error: described }, described.message);
     return exitCodeOfError(error);
+  };
+  // Before the command's own, which is for people.
+  process.prependListener("uncaughtException", (error) => process.exit(tell(error)));
+  try {
+    return await runAndTell(module, given, log);
+  } catch (error) {
+    return tell(error);
   }
 }
 
