@@ -11,10 +11,10 @@ import {
   runPath,
   runPlanPath,
 } from "./manifest.ts";
-import { readSource } from "./manifests.ts";
+import { manifestsIn, Overtaken, readSource } from "./manifests.ts";
 import { baseOf, extensionOf, isMergedName, mergedName } from "./names.ts";
 import { lost } from "./reading.ts";
-import { isDue, Overtaken } from "./rolling.ts";
+import { isDue } from "./rolling.ts";
 import { textOf } from "./sealing.ts";
 import type { WritableStore } from "./store.ts";
 
@@ -121,7 +121,7 @@ async function makeRun(store: WritableStore, first: number): Promise<void> {
   // Looked for after the listing: manifests go only once the run is there, and a plan that comes back is one of a run that was made.
   if (await isMade(store, first, sources)) return await store.remove([runPlanPath(first)]);
   try {
-    const manifests = await manifestsIn(store, sources);
+    const manifests = await Array.fromAsync(manifestsIn(store, sources));
     await store.create(runPath(first), [Buffer.from((await merge(store, plan, manifests)).map(manifestLine).join(""))]);
   } catch (error) {
     if (!(await isMade(store, first, sources))) throw error;
@@ -133,16 +133,6 @@ async function isMade(store: WritableStore, first: number, sources: readonly Man
   if ((await store.modifiedAt(runPath(first))) !== undefined) return true;
   const blocks = manifestsAmong(await store.manifests()).filter(({ kind }) => kind === "block");
   return sources.length === 0 || blocks.some((block) => block.first <= first && first <= block.last);
-}
-
-async function manifestsIn(store: WritableStore, sources: readonly ManifestSource[]): Promise<Manifest[]> {
-  const manifests: Manifest[] = [];
-  for (const source of sources) {
-    const read = await readSource(store, source);
-    if (read === undefined) throw new Overtaken();
-    for await (const manifest of read) manifests.push(manifest);
-  }
-  return manifests;
 }
 
 /** The manifests with merged files in place of small ones: each epoch's rows in the same order, in as many pieces. */

@@ -1,5 +1,5 @@
 import { directAmong, type Manifest, type ManifestFile, type ManifestSource } from "./manifest.ts";
-import { manifestsOf, readSource } from "./manifests.ts";
+import { listManifests, manifestsIn, manifestsOf, Overtaken } from "./manifests.ts";
 import type { OutputStore } from "./store.ts";
 
 /**
@@ -8,26 +8,61 @@ import type { OutputStore } from "./store.ts";
  *
  * @param after epochs up to this one are left out
  */
-export async function* outputOf(store: OutputStore, after: number): AsyncGenerator<Manifest> {
-  const direct = directAmong(await store.manifests());
-  const waiting = [...direct.keys()].filter((epoch) => epoch > after).sort((one, other) => one - other);
-  const filesOf = (epoch: number) => directFiles(store, epoch, direct.get(epoch)!);
-  for await (const manifest of manifestsOf(store, after)) {
-    while (waiting[0] !== undefined && waiting[0] < manifest.epoch) {
-      const epoch = waiting.shift()!;
-      yield { epoch, files: await filesOf(epoch) };
-    }
-    const here = waiting[0] === manifest.epoch ? await filesOf(waiting.shift()!) : [];
-    yield { epoch: manifest.epoch, files: [...here, ...manifest.files] };
-  }
-  for (const epoch of waiting) yield { epoch, files: await filesOf(epoch) };
+export function outputOf(store: OutputStore, after: number): AsyncGenerator<Manifest> {
+  return byEpoch([directOf(store, after), manifestsOf(store, after)]);
 }
 
-async function directFiles(store: OutputStore, epoch: number, paths: readonly string[]): Promise<ManifestFile[]> {
-  const files: ManifestFile[] = [];
-  for (const path of paths) {
-    const source: ManifestSource = { kind: "epoch", path, first: epoch, last: epoch };
-    for await (const manifest of (await readSource(store, source)) ?? []) files.push(...manifest.files);
+async function* directOf(store: OutputStore, after: number): AsyncGenerator<Manifest> {
+  let epoch = after;
+  for (let whole = false; !whole; ) {
+    const sources = directAmong(await listManifests(store)).filter(({ last }) => last > epoch);
+    try {
+      for await (const manifest of directIn(store, sources)) {
+        if (manifest.epoch <= epoch) continue;
+        epoch = manifest.epoch;
+        yield manifest;
+      }
+      whole = true;
+    } catch (error) {
+      // One was rolled up since it was listed: list again.
+      if (!(error instanceof Overtaken)) throw error;
+    }
   }
-  return files;
+}
+
+/** What is in an index, and what is beside it: until it is removed it is the same; later it is what a zombie has published since. @throws Overtaken */
+export function directIn(store: OutputStore, sources: readonly ManifestSource[]): AsyncGenerator<Manifest> {
+  const { block = [], epoch = [] } = Object.groupBy(sources, ({ kind }) => kind);
+  return byEpoch([manifestsIn(store, block), singlesIn(store, epoch)]);
+}
+
+/** Those of an epoch at once, for there is one of each task. */
+async function* singlesIn(store: OutputStore, sources: readonly ManifestSource[]): AsyncGenerator<Manifest> {
+  for (const ofEpoch of Map.groupBy(sources, ({ first }) => first).values()) {
+    const read = await Promise.all(ofEpoch.map((source) => Array.fromAsync(manifestsIn(store, [source]))));
+    yield* read.flat();
+  }
+}
+
+/** Each of them gives manifests in the order of epochs; those of an epoch become one, in which each file comes once. */
+async function* byEpoch(streams: readonly AsyncGenerator<Manifest>[]): AsyncGenerator<Manifest> {
+  const heads: (Manifest | undefined)[] = [];
+  const step = async (at: number) => {
+    const { value, done } = await streams[at]!.next();
+    heads[at] = done ? undefined : value;
+  };
+  try {
+    for (const at of streams.keys()) await step(at);
+    for (;;) {
+      const epoch = Math.min(...heads.map((head) => head?.epoch ?? Number.POSITIVE_INFINITY));
+      if (epoch === Number.POSITIVE_INFINITY) return;
+      const files = new Map<string, ManifestFile>();
+      for (const at of streams.keys())
+        for (; heads[at]?.epoch === epoch; await step(at))
+          for (const one of heads[at].files) files.set(`${one.file}@${one.offset ?? 0}`, one);
+      yield { epoch, files: [...files.values()] };
+    }
+  } finally {
+    for (const stream of streams) await stream.return(undefined);
+  }
 }

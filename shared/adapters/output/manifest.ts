@@ -1,6 +1,16 @@
 import { LossError } from "../../errors.ts";
 import type { SinkContext } from "../../ports/sink.ts";
-import { baseOf, directName, epochDigits, epochOfDirect, isDataName, isWithin, padded } from "./names.ts";
+import {
+  baseOf,
+  directIndexName,
+  directName,
+  epochDigits,
+  epochOfDirect,
+  isDataName,
+  isWithin,
+  padded,
+  rangeOfDirectIndex,
+} from "./names.ts";
 
 /** The files of one epoch's output, in the order of their rows. The same bytes whatever happened on the way (I6). */
 export interface Manifest {
@@ -87,24 +97,30 @@ export function directPath(context: SinkContext): string {
   return manifestFolder + directName(context, 0, "json");
 }
 
-/** Those of `paths` that are such, by epoch. */
-export function directAmong(paths: readonly string[]): Map<number, string[]> {
-  const found = new Map<number, string[]>();
-  for (const path of paths) {
-    const epoch = epochOfDirect(baseOf(path));
-    if (epoch !== undefined) found.set(epoch, [...(found.get(epoch) ?? []), path].sort());
-  }
-  return found;
+/** An index of such manifests. */
+export function directIndexPath({ first, last }: EpochRange): string {
+  return manifestFolder + directIndexName(first, last);
+}
+
+/** Those of `paths` that are such, or indexes of them, by first epoch. */
+export function directAmong(paths: readonly string[]): ManifestSource[] {
+  return sorted(
+    paths.flatMap((path): ManifestSource[] => {
+      const epoch = epochOfDirect(baseOf(path));
+      if (epoch !== undefined) return [{ kind: "epoch", path, first: epoch, last: epoch }];
+      const range = rangeOfDirectIndex(baseOf(path));
+      return range === undefined ? [] : [{ kind: "block", path, ...range }];
+    }),
+  );
 }
 
 /** Those of `paths` that hold manifests, by first epoch; what covers more before what it covers. */
 export function manifestsAmong(paths: readonly string[]): ManifestSource[] {
-  return paths
-    .flatMap((path) => {
-      const source = sourceOf(path);
-      return source ? [source] : [];
-    })
-    .sort((a, b) => a.first - b.first || b.last - a.last);
+  return sorted(paths.flatMap((path) => sourceOf(path) ?? []));
+}
+
+function sorted(sources: ManifestSource[]): ManifestSource[] {
+  return sources.sort((a, b) => a.first - b.first || b.last - a.last || (a.path < b.path ? -1 : 1));
 }
 
 function sourceOf(path: string): ManifestSource | undefined {
@@ -113,6 +129,12 @@ function sourceOf(path: string): ManifestSource | undefined {
   if (rest === ".json") return { kind: "epoch", path, first: Number(first), last: Number(first) };
   if (rest === "-run.jsonl") return { kind: "run", path, first: Number(first), last: Number.POSITIVE_INFINITY };
   return { kind: "block", path, first: Number(first), last: Number(rest.slice(1, 1 + epochDigits)) };
+}
+
+/** Whether a file takes the place of manifests that were there before. */
+export function isRolledUp(path: string): boolean {
+  const [source] = [...manifestsAmong([path]), ...directAmong([path])];
+  return source !== undefined && source.kind !== "epoch";
 }
 
 /** First epochs of the plans among `paths`. */

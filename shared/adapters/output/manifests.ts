@@ -1,4 +1,11 @@
-import { type Manifest, type ManifestSource, manifestDamaged, manifestsAmong, parseManifest } from "./manifest.ts";
+import {
+  isRolledUp,
+  type Manifest,
+  type ManifestSource,
+  manifestDamaged,
+  manifestsAmong,
+  parseManifest,
+} from "./manifest.ts";
 import type { OutputStore } from "./store.ts";
 
 const lineFeed = 10;
@@ -8,7 +15,7 @@ export async function* manifestsOf(store: OutputStore, after = -1): AsyncGenerat
   let epoch = after;
   for (let whole = false; !whole; ) {
     whole = true;
-    for (const source of manifestsAmong(await store.manifests())) {
+    for (const source of manifestsAmong(await listManifests(store))) {
       if (source.last <= epoch) continue;
       const manifests = await readSource(store, source);
       // It was rolled up since it was listed: list again.
@@ -20,6 +27,31 @@ export async function* manifestsOf(store: OutputStore, after = -1): AsyncGenerat
         yield manifest;
       }
     }
+  }
+}
+
+/**
+ * Paths of all manifests, for readers. A listing takes its time, and files come and go meanwhile: it may pass by the place of an index before this is made, and by those of
+ * its manifests after they went. Then a listing that begins afterwards finds the index.
+ */
+export async function listManifests(store: OutputStore): Promise<string[]> {
+  for (let paths = await store.manifests(); ; ) {
+    const listed = new Set(paths);
+    const again = await store.manifests();
+    if (again.every((path) => listed.has(path) || !isRolledUp(path))) return paths;
+    paths = again;
+  }
+}
+
+/** Somebody has done meanwhile what was to be done: what is missing stands elsewhere. */
+export class Overtaken extends Error {}
+
+/** The manifests of several files, one after the other. @throws Overtaken if one of them is not there */
+export async function* manifestsIn(store: OutputStore, sources: Iterable<ManifestSource>): AsyncGenerator<Manifest> {
+  for (const source of sources) {
+    const manifests = await readSource(store, source);
+    if (manifests === undefined) throw new Overtaken();
+    yield* manifests;
   }
 }
 

@@ -79,6 +79,24 @@ export function epochOfDirect(name: string): number | undefined {
   return epoch === undefined ? undefined : Number(epoch);
 }
 
+/** What the names of an invocation's files have in common, and that of their manifest, and no other invocation's have. */
+export function invocationOfDirect(name: string): string {
+  return name.slice(0, name.lastIndexOf("_"));
+}
+
+const directIndex = new RegExp(`^${directPrefix}(\\d{12})-(\\d{12})\\.jsonl$`);
+
+/** Name of an index of manifests of such files. */
+export function directIndexName(first: number, last: number): string {
+  return `${directPrefix}${padded(first, epochDigits)}-${padded(last, epochDigits)}.jsonl`;
+}
+
+/** The epochs of such an index; undefined for other names. */
+export function rangeOfDirectIndex(name: string): { first: number; last: number } | undefined {
+  const [, first, last] = directIndex.exec(name) ?? [];
+  return last === undefined ? undefined : { first: Number(first), last: Number(last) };
+}
+
 const merged = /^part-\d{12}-\d{12}(?:_\d{4,})?\.[a-z0-9]+(?:\.gz|\.zst)?$/;
 
 /** Name of a file into which the files of several epochs were merged. */

@@ -64,8 +64,7 @@ async function* filesOf(store: OutputStore, { epoch, files: known }: Manifest): 
   for (let index = 0; index < files.length; index++) {
     let rows = await store.readRows(files[index]!);
     if (rows === "missing") {
-      const { value: now } = await outputOf(store, epoch - 1).next();
-      if (now?.epoch === epoch && now.files.length === files.length) files = now.files;
+      files = (await filesNow(store, epoch, files.length)) ?? files;
       rows = await store.readRows(files[index]!);
     }
     const file = files[index]!;
@@ -73,6 +72,12 @@ async function* filesOf(store: OutputStore, { epoch, files: known }: Manifest): 
     if (rows === "damaged") throw lost("damaged", epoch, store.urlOf(file.file));
     yield { file, chunks: wholeRows(decompressed(rows, file.file), extensionOf(baseOf(file.file))) };
   }
+}
+
+async function filesNow(store: OutputStore, epoch: number, count: number): Promise<Manifest["files"] | undefined> {
+  for await (const now of outputOf(store, epoch - 1))
+    return now.epoch === epoch && now.files.length === count ? now.files : undefined;
+  return undefined;
 }
 
 /** Each chunk holds whole rows. */

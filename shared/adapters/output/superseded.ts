@@ -1,6 +1,6 @@
-import { type ManifestSource, manifestsAmong, plansAmong, runPlanPath } from "./manifest.ts";
-import { readSource } from "./manifests.ts";
-import { baseOf, isMergedName } from "./names.ts";
+import { directAmong, type ManifestSource, manifestsAmong, plansAmong, runPlanPath } from "./manifest.ts";
+import { manifestsIn, readSource } from "./manifests.ts";
+import { baseOf, invocationOfDirect, isMergedName } from "./names.ts";
 import type { WritableStore } from "./store.ts";
 
 /** A run or an index, and what it says of its epochs. */
@@ -86,4 +86,20 @@ async function removeAll(
     removed += replaced.length;
   }
   return removed;
+}
+
+/**
+ * Removes manifests of what was published without a second phase that stand in an index. One of the index's epochs that does not was published when the index was made
+ * already, by a zombie.
+ */
+export async function removeRolledDirect(store: WritableStore): Promise<void> {
+  const sources = directAmong(await store.manifests());
+  for (const index of sources.filter(({ kind }) => kind === "block")) {
+    const within = sources.filter(({ kind, first }) => kind === "epoch" && first >= index.first && first <= index.last);
+    if (within.length === 0) continue;
+    const rolled = new Set<string>();
+    for await (const { files } of manifestsIn(store, [index]))
+      for (const { file } of files) rolled.add(invocationOfDirect(baseOf(file)));
+    await store.remove(within.map(({ path }) => path).filter((path) => rolled.has(invocationOfDirect(baseOf(path)))));
+  }
 }

@@ -2,7 +2,7 @@ import { type Compaction, compact } from "./compaction.ts";
 import { blockOf, indexEpochs, indexPath, manifestsAmong } from "./manifest.ts";
 import { isDue, rollManifests } from "./rolling.ts";
 import type { WritableStore } from "./store.ts";
-import { removeSuperseded } from "./superseded.ts";
+import { removeRolledDirect, removeSuperseded } from "./superseded.ts";
 
 /** For outputs whose files are merged no longer, but were lately. */
 const defaultGraceMs = 3_600_000;
@@ -22,6 +22,7 @@ export async function tidy(
 ): Promise<number> {
   await compact(store, compaction, { committed, now, blockEpochs });
   await rollManifests(store, committed, blockEpochs);
+  await removeRolledDirect(store);
   const blocks = new Set(manifestsAmong(await store.manifests()).map(({ path }) => path));
   return await removeSuperseded(store, {
     now,
