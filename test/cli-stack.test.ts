@@ -146,9 +146,10 @@ describe("what is not permitted is named:", () => {
     leaves(finished, 1, /Cannot read the ledger in table ledger: .*\(AccessDeniedException: dynamodb:GetItem\)/);
   });
 
-  test("in S3, which says less", async (context) => {
-    const finished = await call(context, "read --stack files --sink counts", { s3: () => ({ status: 403, body: "" }) });
-    leaves(finished, 1, /Cannot look at s3:\/\/data\/counts\/.*: this is not permitted \(.*s3:GetObject\)/);
+  test("in S3", async (context) => {
+    const body = `<Error><Code>AccessDenied</Code><Message>${denied("s3:ListBucket")}</Message></Error>`;
+    const finished = await call(context, "read --stack files --sink counts", { s3: () => ({ status: 403, body }) });
+    leaves(finished, 1, /Cannot list s3:\/\/data\/counts\/.*: this is not permitted \(AccessDenied: s3:ListBucket\)/);
   });
 });
 
