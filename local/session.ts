@@ -21,6 +21,7 @@ import { type Handlers, handlersOf, interpret } from "./machine.ts";
 import { OperatorThreads } from "./operators.ts";
 import type { RunOptions, RunResult } from "./options.ts";
 import { localPolicy, patienceOf } from "./policy.ts";
+import { Sweeper, type SweepTimes } from "./sweeper.ts";
 import { Tracker } from "./tracker.ts";
 import type { Watcher } from "./watch/events.ts";
 import { watchedHandlers } from "./watch/watched-handlers.ts";
@@ -31,6 +32,7 @@ export interface Internals {
   readonly engine?: (engine: Engine) => Engine;
   readonly handlers?: (handlers: Handlers) => Handlers;
   readonly chooseTasks?: Policy["chooseTasks"];
+  readonly sweepTimes?: SweepTimes;
 }
 
 export interface Loaded {
@@ -43,8 +45,6 @@ export interface Loaded {
   readonly watch: Watcher | undefined;
 }
 
-/** Epochs after which the collector sweeps, beside the work; it sweeps at the end of a run too. */
-const epochsPerSweep = 100;
 const retainedHistory = 1000;
 /** How often an idle pipeline that follows its input looks for more. */
 const lookEveryMs = 100;
@@ -122,7 +122,7 @@ class Session {
   private readonly heldBack: HeldBackWatch | undefined;
   private readonly threads: OperatorThreads | undefined;
   private readonly executions: LocalExecutions;
-  private sweeping: Promise<unknown> | undefined;
+  private readonly sweeper: Sweeper;
   private readonly loaded: Loaded;
   private readonly options: RunOptions;
   private readonly handlers: Handlers;
@@ -138,6 +138,7 @@ class Session {
     this.options = options;
     this.composed = composed;
     this.executions = executions;
+    this.sweeper = new Sweeper(() => this.sweep(), internals.sweepTimes);
     this.watchdog = new Watchdog(
       options.attempts ?? 3,
       patienceOf(options, composed.topology),
@@ -185,7 +186,7 @@ class Session {
         await wake({ pipeline: engine.topology.name, uid: engine.uid, ledger: engine.ledger, executions });
         await executions.settled();
       } while (await this.goesOn());
-      await this.sweep();
+      await this.sweeper.finish();
       const { committed } = tracker.progress;
       return await this.result(committed === before.committed ? "nothing-new" : "done");
     } finally {
@@ -201,6 +202,7 @@ class Session {
       const head = await this.engine.ledger.head();
       if (head?.status !== "running") return false;
       if (await this.hasMore(head.decided)) return true;
+      this.sweeper.look();
       await systemClock.sleep(Math.min(lookEveryMs, this.engine.policy.intervalMs));
     }
     return false;
@@ -263,7 +265,7 @@ class Session {
       Decide: async ({ epoch }, { outcome }) => {
         if (outcome !== "decided") return;
         await tracker.attemptOver(epoch, true);
-        if (epoch % epochsPerSweep === 0) this.sweeping ??= this.sweep().finally(() => (this.sweeping = undefined));
+        this.sweeper.decided(epoch);
       },
       Abort: async ({ epoch }, { outcome }) => {
         await tracker.attemptOver(epoch, outcome === "decided");
@@ -287,7 +289,6 @@ class Session {
 
   private async sweep(): Promise<void> {
     try {
-      await this.sweeping;
       await collect(this.engine, { checkpoints: this.options.retain ?? 3, history: retainedHistory });
     } catch (error) {
       const described = describeError(error);
