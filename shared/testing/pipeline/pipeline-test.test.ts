@@ -271,4 +271,20 @@ test("misuse is told", async () => {
   assert.throws(() => t.send("a", { key: "k" }), { code: "no-such-record" });
   assert.throws(() => t.send("a", { partitions: 1 } as never), { code: "unknown-option" });
   assert.throws(() => testPipeline(counts(), { partition: 2 } as never), { code: "unknown-option" });
+  assert.throws(() => t.send((() => 1) as never), { code: "no-such-record" });
+  for (const wrong of [{ partitions: 0 }, { partitions: 1.5 }, { startTime: Number.NaN }])
+    assert.throws(() => testPipeline(counts(), wrong), { code: "invalid-argument" });
+  for (const time of [Number.NaN, Number.POSITIVE_INFINITY, 1e300, "5"])
+    await assert.rejects(t.advanceTo(time as number), { code: "invalid-argument" });
+  await assert.rejects(t.advanceProcessingTime(-1), { code: "invalid-argument" });
+});
+
+test("an epoch that nobody awaits is an error, not an empty list", async () => {
+  const t = testPipeline(counts());
+  t.send("1 a").send("12 a");
+  const first = t.epoch();
+  assert.throws(() => t.rows(), { code: "epoch-under-way" });
+  await assert.rejects(t.advanceTo(30), { code: "epoch-under-way" });
+  await first;
+  assert.equal(t.rows().length, 1);
 });

@@ -6,6 +6,7 @@ import { describe } from "../../pipeline/describe.ts";
 import type { Definition } from "../../pipeline/graph.ts";
 import type { Stream } from "../../pipeline/stream.ts";
 import type { Topology } from "../../pipeline/topology.ts";
+import { bytesOf, checkWhole } from "./arguments.ts";
 import { TestEngine } from "./test-engine.ts";
 import type { EncodedRecord, Written } from "./test-sink.ts";
 import type { RecordOptions } from "./test-source.ts";
@@ -32,11 +33,14 @@ export class PipelineTest<T = unknown> {
   #watermark: number | null = null;
   /** Records that were sent since the last epoch. */
   #waiting = 0;
+  #isRunning = false;
   #counts: TestCounts = { records: 0, late: 0, skipped: 0, deadLettered: 0 };
 
   constructor(definition: Definition, options: PipelineTestOptions) {
     checkOptions("testPipeline()", options, ["parameters", "partitions", "startTime"]);
     const { parameters = {}, partitions = 1, startTime = 0 } = options;
+    checkWhole("partitions of testPipeline()", partitions, 1);
+    checkWhole("startTime of testPipeline()", startTime);
     this.#parameters = parameters;
     this.#engine = new TestEngine(boundTopology(definition, parameters), partitions, startTime);
   }
@@ -63,8 +67,8 @@ export class PipelineTest<T = unknown> {
    */
   send(value: string | Uint8Array | object | number | boolean | null, options: RecordOptions = {}): this {
     checkOptions("send()", options, ["key", "headers", "timestamp", "partition"]);
-    const isBytes = value === null || typeof value === "string" || value instanceof Uint8Array;
-    this.#engine.source.send(isBytes ? value : JSON.stringify(value), options, this.now);
+    if (options.timestamp !== undefined) checkWhole("timestamp of send()", options.timestamp);
+    this.#engine.source.send(bytesOf(value), options, this.now);
     this.#waiting++;
     return this;
   }
@@ -81,11 +85,13 @@ export class PipelineTest<T = unknown> {
 
   /** An epoch, at whose end the watermark is at this time, epoch milliseconds, or later: as if all partitions had come so far. */
   async advanceTo(time: number): Promise<void> {
+    checkWhole("the time of advanceTo()", time);
     await this.#run(time);
   }
 
   /** Lets processing time pass, in milliseconds, and then does as `epoch`: partitions that were silent for long enough are idle. */
   async advanceProcessingTime(ms: number): Promise<void> {
+    checkWhole("the time of advanceProcessingTime()", ms, 0);
     this.#engine.clock.advance(ms);
     await this.#run(null);
   }
@@ -106,7 +112,7 @@ export class PipelineTest<T = unknown> {
    * `dead-letter`. The type of a named sink's rows is the caller's word.
    *
    * @param sink id; it may be left out where only one `.to()` is
-   * @throws UsageError `no-such-sink`; `not-processed` if something was sent since the last epoch
+   * @throws UsageError `no-such-sink`; `not-processed` if something was sent since the last epoch, `epoch-under-way` if that is not over
    */
   rows<Row = T>(sink?: string): Row[] {
     return this.#written(this.#idOf(sink)).map(({ row }) => row as Row);
@@ -121,7 +127,17 @@ export class PipelineTest<T = unknown> {
   }
 
   async #run(advanceTo: number | null): Promise<void> {
+    if (this.#isRunning) throw underWay();
+    this.#isRunning = true;
     this.#waiting = 0;
+    try {
+      await this.#process(advanceTo);
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async #process(advanceTo: number | null): Promise<void> {
     for (const { counts, watermark } of await this.#engine.epochs(advanceTo)) {
       const { records, late, skipped, deadLettered } = this.#counts;
       this.#watermark = watermark;
@@ -135,6 +151,7 @@ export class PipelineTest<T = unknown> {
   }
 
   #written(sink: string): readonly Written[] {
+    if (this.#isRunning) throw underWay();
     if (this.#waiting === 0) return this.#engine.output.get(sink)!;
     throw new UsageError("not-processed", `${this.#waiting} records were sent that no epoch has tried yet`, {
       wayOut: "await t.epoch(), or t.advanceTo(time), first.",
@@ -163,6 +180,13 @@ export function testPipeline<T>(pipeline: Stream<T, unknown>, options?: Pipeline
 export function testPipeline(pipeline: Definition, options?: PipelineTestOptions): PipelineTest;
 export function testPipeline(pipeline: Definition, options: PipelineTestOptions = {}): PipelineTest {
   return new PipelineTest(pipeline, options);
+}
+
+/** What is not awaited would be an empty list, or two epochs at once. */
+function underWay(): UsageError {
+  return new UsageError("epoch-under-way", "The last epoch is not over yet", {
+    wayOut: "Await it: await t.epoch(), await t.advanceTo(time).",
+  });
 }
 
 /** All guarantees give the same where nothing fails. */
