@@ -288,3 +288,26 @@ test("options are checked", () => {
     assert.throws(() => createFilesSink(options as { path: string }), UsageError);
   }
 });
+
+/** Only where one of them has lost the lock on its state without knowing: a draft of the one is garbage to the other, and then its file does not come. */
+test("two collectors at once, which take each other's drafts, lose and double nothing", async (context) => {
+  const made = await given(context);
+  const rows: Row[] = [];
+  for (let epoch = 1; epoch <= 12; epoch++) rows.push(...(await performEpoch<Row>(made, epoch)).rows);
+  const open = () => createFilesSink({ path: made.path, compact: { age: 1, grace: 1 } });
+  const hour = 3_600_000;
+  const collectOnce = async (round: number) => {
+    const sink = open();
+    await sink.sweep?.(owner, () => true);
+    await sink.tidy?.(owner, { committed: 3000, now: Date.now() + round * hour });
+  };
+  for (let round = 0; round < 8; round++) {
+    const ended = await Promise.allSettled([collectOnce(round), collectOnce(round), collectOnce(round)]);
+    for (const one of ended) if (one.status === "rejected") assert.equal(one.reason.code, "folder-missing");
+    assert.deepEqual(await made.read(), rows, `round ${round}`);
+  }
+  await collectOnce(9);
+  assert.deepEqual(await readdir(join(made.path, ".epochflow", "staging")), []);
+  assert.deepEqual(await readdir(join(made.path, ".epochflow", "manifests")), ["000000000000-000000000999.jsonl"]);
+  assert.deepEqual(await made.read(), rows);
+});
