@@ -4,7 +4,6 @@ import { type Check, decided, perform, performEpoch, sees } from "./sink-scenari
 /** A person gives up what cannot be committed: it must not appear afterwards, and if it is there already, he must not be told that it is lost. Only sinks that have `abandon`. */
 export function abandoning<T>(check: Check<T>): void {
   check("what is given up is never seen, whoever commits it later; what comes after it is", async (target) => {
-    if (!target.open().abandon) return;
     const first = await performEpoch(target, 2);
     const given = await decided(target, 4);
     const zombie = given.commitSteps(target.open());
@@ -18,7 +17,6 @@ export function abandoning<T>(check: Check<T>): void {
     await sees(target, first, later);
   });
   check("what was committed before it is given up is seen, and not told to be lost", async (target) => {
-    if (!target.open().abandon) return;
     const epoch = await decided(target);
     await perform(epoch.commitSteps(target.open()));
     const answers = await epoch.abandon(target.open());

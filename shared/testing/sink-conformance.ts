@@ -4,6 +4,7 @@ import { abandoning } from "./sink-abandoning.ts";
 import { publishing } from "./sink-publishing.ts";
 import { refusals } from "./sink-refusals.ts";
 import {
+  ableTo,
   type Check,
   decided,
   owner,
@@ -13,6 +14,7 @@ import {
   SinkEpoch,
   type SinkUnderTest,
   sees,
+  where,
 } from "./sink-scenario.ts";
 
 export type { SinkUnderTest } from "./sink-scenario.ts";
@@ -24,11 +26,12 @@ export type { SinkUnderTest } from "./sink-scenario.ts";
  * @param make an empty target; called once a test
  */
 export function sinkConformance<T>(name: string, make: () => Promise<SinkUnderTest<T>>): void {
-  const check = (title: string, body: (target: SinkUnderTest<T>) => Promise<void>) =>
-    test(title, async () => {
+  const check: Check<T> = (title, body, needs) =>
+    test(title, async (context) => {
       const target = await make();
       try {
-        await body(target);
+        if (needs?.isThere(target as SinkUnderTest<never>) === false) context.skip(`the sink has no ${needs.what}`);
+        else await body(target);
       } finally {
         await target.close();
       }
@@ -37,10 +40,10 @@ export function sinkConformance<T>(name: string, make: () => Promise<SinkUnderTe
     epochs(check);
     deaths(check);
     zombies(check);
-    abandoning(check);
+    abandoning(where(check, ableTo("abandon")));
     refusals(check);
     sweeping(check);
-    publishing(check);
+    publishing(where(check, ableTo("publish")));
   });
 }
 

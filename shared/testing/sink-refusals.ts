@@ -1,25 +1,24 @@
 import assert from "node:assert/strict";
 import { LossError, UserCodeError } from "../errors.ts";
-import { type Check, owner, publish, sees } from "./sink-scenario.ts";
+import { badRow, type Check, exclusive, owner, publish, sees, where } from "./sink-scenario.ts";
 
 /** What a sink must not take: somebody else's target, and rows that it cannot write. */
 export function refusals<T>(check: Check<T>): void {
-  check("a target that belongs to another ledger or sink is refused", async (target) => {
-    if (!target.exclusive) return;
+  const ofOne = where(check, exclusive);
+  const ofBadRows = where(check, badRow);
+  ofOne("a target that belongs to another ledger or sink is refused", async (target) => {
     await target.open().open(owner);
     for (const other of [{ pipeline: "other" }, { uid: "ledger-2" }, { sink: "other" }]) {
       await assert.rejects(target.open().open({ ...owner, ...other }), LossError);
     }
     await target.open().open(owner);
   });
-  check("of two that open a target at the same time, one gets it", async (target) => {
-    if (!target.exclusive) return;
+  ofOne("of two that open a target at the same time, one gets it", async (target) => {
     const uids = ["ledger-1", "ledger-2", "ledger-3"];
     const opened = await Promise.allSettled(uids.map((uid) => target.open().open({ ...owner, uid })));
     assert.equal(opened.filter(({ status }) => status === "fulfilled").length, 1);
   });
-  check("a row that cannot be encoded is the user's error, and names the sink", async (target) => {
-    if (!("badRow" in target)) return;
+  ofBadRows("a row that cannot be encoded is the user's error, and names the sink", async (target) => {
     const sink = target.open();
     await sink.open(owner);
     const transaction = await sink.begin({ ...owner, epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "nonce1" });
@@ -27,10 +26,9 @@ export function refusals<T>(check: Check<T>): void {
     assert.throws(() => transaction.write([target.row(1), target.badRow as T]), named);
     await transaction.discard?.();
   });
-  check(
+  ofBadRows(
     "a row that cannot be encoded is refused, where one asks for it, and the others are written",
     async (target) => {
-      if (!("badRow" in target)) return;
       const bad = target.badRow as T;
       const sink = target.open();
       await sink.open(owner);

@@ -29,7 +29,24 @@ export interface SinkUnderTest<T = unknown> {
 export const owner = { pipeline: "conformance", uid: "ledger-1", sink: "rows" };
 
 /** Adds a test, with a target of its own. */
-export type Check<T> = (title: string, body: (target: SinkUnderTest<T>) => Promise<void>) => void;
+export type Check<T> = (title: string, body: (target: SinkUnderTest<T>) => Promise<void>, needs?: Need) => void;
+
+/** What not every sink has: a check of it is skipped by that name, as it would say nothing. */
+export interface Need {
+  readonly what: string;
+  isThere(target: SinkUnderTest<never>): boolean;
+}
+
+export const exclusive: Need = { what: "exclusive", isThere: (target) => target.exclusive === true };
+export const badRow: Need = { what: "badRow", isThere: (target) => "badRow" in target };
+export const ableTo = (method: "abandon" | "publish"): Need => ({
+  what: `${method}()`,
+  isThere: (target) => target.open()[method] !== undefined,
+});
+
+export function where<T>(check: Check<T>, need: Need): Check<T> {
+  return (title, body) => check(title, body, need);
+}
 
 export type Step = () => Promise<void>;
 

@@ -25,3 +25,16 @@ test("each check of the suite has a sink that it finds", async () => {
     [],
   );
 });
+
+test("a check of what a sink has not is skipped by its name, and none is passed for nothing", async () => {
+  const passed = await checksOf("bare-sink.ts", "", "ok");
+  const skipped = passed.flatMap((title) => /# SKIP the sink has no (.*)/.exec(title)?.[1] ?? []);
+  assert.deepEqual(
+    Object.fromEntries(
+      Map.groupBy(skipped, (what) => what)
+        .entries()
+        .map(([what, of]) => [what, of.length]),
+    ),
+    { "abandon()": 2, exclusive: 2, badRow: 2, "publish()": 3 },
+  );
+});
