@@ -124,3 +124,10 @@ test("values that move over a separator, and long ones that differ in their ends
   const short = of(long, "");
   assert.ok(short.includes("%%"));
 });
+
+test("a folder's name fits, too, where the template is long and not in ASCII", () => {
+  const template = new PathTemplate(`${"日本".repeat(60)}={key}`);
+  const [one, other] = ["a", "b"].map((key) => template.folderOf({ key }));
+  assert.ok(Buffer.byteLength(one!) <= longestComponent, one);
+  assert.ok(one!.isWellFormed() && !one!.includes("\ufffd") && one !== other);
+});

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { StringDecoder } from "node:string_decoder";
 import { UserCodeError } from "../errors.ts";
 
 /** Bytes of a part of a path: file systems take 255, and a file's own ending may follow. */
@@ -30,7 +31,9 @@ function percent(character: string): string {
 export function shorten(component: string): string {
   if (Buffer.byteLength(component) <= longestComponent) return component;
   const hash = createHash("sha256").update(component).digest("hex").slice(0, hashDigits);
-  return component.slice(0, longestComponent - hashDigits - shortened.length) + shortened + hash;
+  const room = longestComponent - hashDigits - shortened.length;
+  // Whole characters: a template may have others than ASCII.
+  return new StringDecoder().write(Buffer.from(component).subarray(0, room)) + shortened + hash;
 }
 
 /**
