@@ -1,7 +1,7 @@
 /** What `npm pack` makes, used as a stranger would: an empty folder, `npm init`, `npm install`, a pipeline, `npx epochflow run`. */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -70,9 +70,17 @@ before(async () => {
   writeFileSync(join(app, "lines.tsv"), "1000\ta b a\n2000\tb a\n12000\ta\n");
 });
 
+test("who has the package alone has the pages of the documentation, and the sink that is there to be copied", () => {
+  for (const folder of ["docs", "examples/postgres"]) {
+    const there = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => entry.isFile());
+    const missing = there.map(({ name }) => `${folder}/${name}`).filter((path) => !packed.includes(path));
+    assert.deepEqual(missing, []);
+  }
+});
+
 test("holds the compiled engine and what belongs to it, and nothing else", () => {
   const expected =
-    /^(package\.json|README\.md|LICENSE|cli\/bin\.mjs|cli\/templates\/\w+\/[\w.]+|dist\/(?!.*\.test\.).+\.(js|d\.ts|json)|dist\/local\/watch\/page\/client\/(index\.html|page\.css|icon\.svg))$/;
+    /^(package\.json|README\.md|LICENSE|docs\/([a-z]+\/)?[\w.-]+\.(md|png|svg)|examples\/postgres\/[\w-]+\.ts|cli\/bin\.mjs|cli\/templates\/\w+\/[\w.]+|dist\/(?!.*\.test\.).+\.(js|d\.ts|json)|dist\/local\/watch\/page\/client\/(index\.html|page\.css|icon\.svg))$/;
   assert.deepEqual(
     packed.filter((path) => !expected.test(path)),
     [],
