@@ -97,6 +97,20 @@ test("records are tried: those that fail are told, by operator and place", async
   assert.doesNotMatch((await cli("check", "numbers.ts", ...set, "--samples", "0")).stdout, /samples/);
 });
 
+test("rows are tried, too: in the formats and folders of the sinks that they reach", async (context) => {
+  const { cwd, cli, set } = project(context);
+  writeFileSync(
+    join(cwd, "folders.ts"),
+    `import { files, kafka, parameter, pipeline, text } from "epochflow";
+    const lines = pipeline("folders").from(files.source({ path: parameter("input"), value: text() })).map((line) => ({ line }));
+    lines.to(kafka.sink({ topic: parameter("topic"), value: ({ line }) => line }), { id: "topic" });
+    export default lines.to(files.sink({ path: "out", partitionBy: "{lime}" as never }), { id: "rows" });`,
+  );
+  const { stdout } = await cli("check", "folders.ts", ...set, "--samples", "1");
+  assert.match(stdout, /^✗ samples +1 record tried\n {2}error: sink rows: .* no field "lime".*Did you mean "line"/m);
+  assert.match(stdout, /"topic" has no value/);
+});
+
 test("types are checked by the user's own TypeScript, those of the pipeline's files alone", async (context) => {
   const { cwd, cli, set, write } = project(context);
   const root = fileURLToPath(new URL("..", import.meta.url));

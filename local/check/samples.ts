@@ -1,7 +1,9 @@
 import { type Finding, failure, finding } from "../../shared/finding.ts";
 import { SourceStage } from "../../shared/operators/source-stage.ts";
 import type { DeadLetterRow, Topology } from "../../shared/pipeline/topology.ts";
+import type { Transaction } from "../../shared/ports/sink.ts";
 import type { PartitionStatus, Source } from "../../shared/ports/source.ts";
+import { TestSink } from "../../shared/testing/pipeline/test-sink.ts";
 
 /** Partitions that are looked into: those with something to read, by their ids. */
 const mostPartitions = 8;
@@ -24,8 +26,8 @@ export interface Unread extends PartitionStatus {
 }
 
 /**
- * Takes the first unread records through what the pipeline makes of each record, up to its sinks and windows, where they end: decoders, event time, map, filter,
- * flatMap, keyBy.
+ * Takes the first unread records through what the pipeline makes of each record: decoders, event time, map, filter, flatMap, keyBy, up to windows, where they end; and
+ * sinks, which encode their rows, and find their places, as they do in a run.
  */
 export async function trySamples(
   topology: Topology,
@@ -38,12 +40,14 @@ export async function trySamples(
   const letters: DeadLetterRow[] = [];
   const firstTimes = new Map<string, number>();
   const findings: Finding[] = [];
+  const sinks = await sinksOf(topology);
   const stage = new SourceStage({
     topology: watched(topology, times),
     watermark: null,
     processingTime: now,
-    write: (sink, rows) => {
+    write: (sink, rows, timeOf, refused) => {
       if (sink === collector) letters.push(...(rows as DeadLetterRow[]));
+      else sinks.get(sink)?.write(rows, refused, timeOf);
     },
   });
   const [node] = topology.nodes;
@@ -73,6 +77,15 @@ export async function trySamples(
     earliest: times.length === 0 ? undefined : Math.min(...times),
     firstTimes,
   };
+}
+
+/** Encode rows as the pipeline's own sinks do, with their folders, and keep them in memory. */
+async function sinksOf({ name, sinks }: Topology): Promise<ReadonlyMap<string, Transaction>> {
+  const context = { pipeline: name, uid: "", epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "check" };
+  const begun = Object.entries(sinks).map(
+    async ([sink, description]) => [sink, await new TestSink(description, []).begin({ ...context, sink })] as const,
+  );
+  return new Map(await Promise.all(begun));
 }
 
 /** The pipeline, telling event times, and giving what fails to the collector. Nothing of it is written. */
