@@ -10,7 +10,8 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 export const exitCodesHelp = `Exit codes:
   0    done, or nothing to do
   1    failed; nothing is lost, the message says what to do
-  2    usage: a wrong command, option, parameter, file or pipeline; nothing was begun
+  2    usage: a wrong command, option, parameter, file or pipeline; nothing was
+       begun
   3    another process works on this state
   4    stopped: something that exactly-once rests on is gone or has changed
   130  interrupted by Ctrl-C or SIGTERM; the next run goes on from there`;

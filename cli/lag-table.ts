@@ -4,15 +4,17 @@ import { type Column, formatCount, formatDuration, formatInstant, formatOffsets,
 
 interface LagColumn extends Column {
   readonly cell: (partition: PartitionLag) => string;
+  /** Of a topic: files know no transactions. */
+  readonly ofTopic?: true;
 }
 
 const columns: readonly LagColumn[] = [
   { title: "partition", cell: ({ id }) => id },
   { title: "position", align: "right", cell: ({ position }) => formatCount(position) },
-  { title: "stable end", align: "right", cell: ({ end }) => formatCount(end) },
+  { title: "stable end", align: "right", ofTopic: true, cell: ({ end }) => formatCount(end) },
   { title: "end", align: "right", cell: ({ high }) => formatCount(high) },
   { title: "backlog", align: "right", cell: (partition) => formatCount(backlogOf(partition)) },
-  { title: "open", align: "right", cell: ({ end, high }) => formatCount(high - end) },
+  { title: "open", align: "right", ofTopic: true, cell: ({ end, high }) => formatCount(high - end) },
 ];
 const watermarks: LagColumn = { title: "watermark", cell: ({ watermark }) => formatInstant(watermark) };
 
@@ -24,7 +26,9 @@ export function formatLag({ partitions, offsets, watermark, heldBack = [], asOf 
   if (asOf === null) return "Nothing has been planned yet, or nothing since a restore: no ends are known.";
   if (partitions.length === 0) return "The source has no partitions.";
   // From the ledger alone the watermarks of partitions are not known.
-  const shown = asOf === undefined ? [...columns, watermarks] : columns;
+  const shown = [...columns, ...(asOf === undefined ? [watermarks] : [])].filter(
+    ({ ofTopic }) => offsets === "records" || ofTopic === undefined,
+  );
   const table = formatTable(
     shown,
     partitions.map((partition) => shown.map(({ cell }) => cell(partition))),

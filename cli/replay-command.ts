@@ -27,8 +27,10 @@ export const addReplay: Add = (program, exit) => {
     .option("--yes", "do not ask")
     .option("--json", "the result as JSON on standard output")
     .action(async (from, options) => exit(await (await import("./commands/replay.ts")).replayCommand(from, options)));
-  const notes = `A record that was put back has a header epochflow.replays, which counts how often; a file's name says so. One that fails again is a new dead letter, and may be put back again.
-Windows do not wait: a record that comes back after its window is gone is late.`;
+  const notes = `A record that was put back has a header epochflow.replays, which counts how
+often; a file's name says so. One that fails again is a new dead letter, and may
+be put back again. Windows do not wait: a record that comes back after its
+window is gone is late.`;
   teach(
     command,
     [

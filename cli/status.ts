@@ -1,6 +1,7 @@
 import { displayPath } from "../local/paths.ts";
 import { readSnapshot, type Snapshot } from "../local/watch/snapshot.ts";
 import type { Checkpoint, DecidedEpoch, EpochRow } from "../shared/epoch/epoch.ts";
+import type { ErrorDescription } from "../shared/errors.ts";
 import type { Guarantee } from "../shared/pipeline/topology.ts";
 import type { Head } from "../shared/ports/ledger.ts";
 import {
@@ -71,7 +72,7 @@ export function formatStatus(status: Status, where: Where, now: number): string 
     ]);
   }
   if (last !== null) fields.push(...formatLast(status, last, now));
-  if (next !== null) fields.push(["next", formatNext(next, status.offsets, now)]);
+  if (next !== null) fields.push(["next", formatNext(next, status, now)]);
   return formatFields(fields);
 }
 
@@ -89,8 +90,8 @@ function formatPlace([name, place]: [string, string]): [string, string] {
   return [words, name === "state" ? displayPath(place) : place];
 }
 
-function formatHeadStatus({ status, error }: Status, { worker, flags }: Where): string {
-  if (status === "running") return "running";
+function formatHeadStatus({ status, error, atWork }: Status, { worker, flags }: Where): string {
+  if (status === "running") return atWork ? "running" : "ready";
   const resume = `\`epochflow resume${flags}\` lets it go on`;
   if (status === "paused") return `paused: ${resume}`;
   // On this machine the next run is as good, unless something is lost.
@@ -125,11 +126,18 @@ function formatLast({ checkpointBytes }: Status, { epoch, decision }: DecidedEpo
   ];
 }
 
-function formatNext(row: EpochRow, offsets: "bytes" | "records", now: number): string {
+/** What has stopped the pipeline stands above already. */
+function formatLastFailure(failure: ErrorDescription, stop: ErrorDescription | null): string {
+  return failure.message === stop?.message ? ", the last by the error above" : `\n${formatError(failure)}`;
+}
+
+function formatNext(row: EpochRow, { offsets, error }: Status, now: number): string {
   const ranges = row.plan.partitions.filter((one) => one.to > one.from);
   const lag = ranges.reduce((sum, one) => sum + one.to - one.from, 0);
   const failure =
-    row.failure === null ? "" : `\n${formatCounted(row.failures, "failed attempt")}\n${formatError(row.failure.error)}`;
+    row.failure === null
+      ? ""
+      : `\n${formatCounted(row.failures, "failed attempt")}${formatLastFailure(row.failure.error, error)}`;
   const age = formatDuration(now - row.plannedAt);
   return `${row.epoch}, ${row.status}, attempt ${row.attempt}, planned ${age} ago: ${formatOffsets(lag, offsets)}${failure}`;
 }

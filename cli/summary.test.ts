@@ -48,8 +48,11 @@ test("what was done, where it is, and what to know", () => {
   sink rest    topics by row
   state        .epochflow/access-log
 The end of the input closed the windows up to 2015-05-17 11:00:00Z:
-later records of them will be late. --hold leaves windows open.`,
+later records of them will be late. --hold leaves windows open.
+Late records came after their windows were closed, and are in none of the rows:
+\`allowedLateness\` of a window gives them time, \`late\` a sink.`,
   );
+  assert.doesNotMatch(summaryOf({ ...done, topics: { "window-1-late": "late" } }), /allowedLateness/);
 });
 
 test("nothing to do is said, without counts and without windows that were closed before", () => {

@@ -15,7 +15,12 @@ import { formatError, style } from "./report.ts";
 /** What a run says at its end: how it ended, what it did, where things are, and what to know or do next. */
 export function formatSummary(result: RunResult): string {
   const fields = formatFields([...(result.progress.epochs > 0 ? work(result) : []), ...places(result)]);
-  const parts = [headline(result), `  ${fields.replaceAll("\n", "\n  ")}`, ...closedWindows(result)];
+  const parts = [
+    headline(result),
+    `  ${fields.replaceAll("\n", "\n  ")}`,
+    ...closedWindows(result),
+    ...lateRecords(result),
+  ];
   if (result.error !== undefined) parts.push(formatError(result.error));
   return parts.join("\n");
 }
@@ -74,5 +79,15 @@ function closedWindows({ closedUntil, outcome }: RunResult): string[] {
   return [
     `The end of the input closed the windows up to ${formatInstant(closedUntil)}:`,
     "later records of them will be late. --hold leaves windows open.",
+  ];
+}
+
+/** Without a sink for them late records are counted, and nowhere else: `WINDOW-late` is what such a sink is called. */
+function lateRecords({ late, progress, outputs, topics }: RunResult): string[] {
+  const sinks = [...Object.keys(outputs), ...Object.keys(topics)];
+  if (late === 0 || progress.epochs === 0 || sinks.some((sink) => sink.endsWith("-late"))) return [];
+  return [
+    "Late records came after their windows were closed, and are in none of the rows:",
+    "`allowedLateness` of a window gives them time, `late` a sink.",
   ];
 }

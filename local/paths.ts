@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { dirname, join, parse, relative } from "node:path";
 import { nearest } from "../shared/options.ts";
 
 /** For people: relative to the working directory where it lies below, else as it is. */
@@ -13,7 +13,10 @@ export function didYouMeanPath(path: string, show: (path: string) => string = di
   let missing = path;
   while (!existsSync(dirname(missing))) missing = dirname(missing);
   const folder = dirname(missing);
-  const name = nearest(basename(missing), namesIn(folder));
+  const wanted = parse(missing);
+  // All TypeScript modules are alike in their last letters.
+  const near = namesIn(folder).filter((name) => nearest(wanted.name, [parse(name).name]) !== undefined);
+  const name = nearest(wanted.base, near);
   return name === undefined ? "" : ` Did you mean "${show(join(folder, name, path.slice(missing.length)))}"?`;
 }
 

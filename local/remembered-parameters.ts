@@ -8,6 +8,11 @@ import type { Message } from "./options.ts";
 
 type Values = Readonly<Record<string, string>>;
 
+interface Remembered {
+  readonly message?: Message;
+  readonly forget: () => Promise<void>;
+}
+
 const fileIn = (state: string) => join(state, "parameters.json");
 
 /**
@@ -15,18 +20,17 @@ const fileIn = (state: string) => join(state, "parameters.json");
  * runs one module with other values, and means another pipeline, must hear that he is about to mix the two. Secrets are neither kept nor shown.
  *
  * @param topology with its parameters in it
- * @returns what there is to say; the protocol itself does not look at this file
+ * @returns what there is to say; and how to forget these values again, for a run that could not begin with them. The protocol itself does not look at this file.
  */
-export async function rememberParameters(
-  topology: Topology,
-  given: Values,
-  state: string,
-): Promise<Message | undefined> {
+export async function rememberParameters(topology: Topology, given: Values, state: string): Promise<Remembered> {
   const values = valuesOf(topology, given);
   const before = await lastParameters(state);
   const differences = before === undefined ? [] : differencesOf(before, values);
   if (before === undefined || differences.length > 0) await write(state, values);
-  return differences.length === 0 ? undefined : { level: "warning", text: warningOf(differences) };
+  return {
+    ...(differences.length > 0 && { message: { level: "warning", text: warningOf(differences) } }),
+    forget: () => (before === undefined ? remove(fileIn(state)) : write(state, before)),
+  };
 }
 
 /** Each parameter whose value is not that of the last run, as a sentence. */

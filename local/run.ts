@@ -66,12 +66,15 @@ async function runAlone(
   const lock = await acquire(state, options, watch);
   if (!lock) return notRun(topology, state, options.signal?.aborted ? "interrupted" : "in-use");
   try {
-    const changed = await rememberParameters(unbound, options.parameters ?? {}, state);
-    if (changed) {
-      options.onMessage?.(changed);
-      watch?.({ type: "parameters-changed", text: changed.text });
+    const { message, forget } = await rememberParameters(unbound, options.parameters ?? {}, state);
+    if (message) {
+      options.onMessage?.(message);
+      watch?.({ type: "parameters-changed", text: message.text });
     }
-    return await runSession(loaded, options, internals);
+    const result = await runSession(loaded, options, internals);
+    // Such as an input that is not there: the next run, with the right one, has nothing to be warned of.
+    if (result.error?.kind === "usage" && result.progress.epochs === 0) await forget();
+    return result;
   } finally {
     lock.release();
   }

@@ -55,7 +55,7 @@ test("nothing is wrong, before the first run and after it; and nothing is left b
   const [state] = [readTree(cwd)];
   const again = await cli("check", "numbers.ts", ...set);
   assertEnded(again, 0);
-  assert.match(again.stdout, /0 bytes to read/);
+  assert.match(again.stdout, /0 B to read/);
   assert.match(again.stdout, /^✓ state +\.epochflow\/numbers: \d+ epochs decided, \d+ committed$/m);
   assert.deepEqual(differences(readTree(cwd), state), []);
 });

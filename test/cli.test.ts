@@ -192,7 +192,7 @@ test("a pipeline's life: run, read, status, epochs, nothing to do, more input, r
   assert.match(first.stderr, /closed the windows up to 1970-01-01 00:02:00Z.*--hold/s);
   assert.deepEqual(await rows(), rowsOf(2));
 
-  assert.match((await run("status")).stdout, /^status +running$.*^epochs +4 decided, 4 committed$/ms);
+  assert.match((await run("status")).stdout, /^status +ready$.*^epochs +4 decided, 4 committed$/ms);
   const status = JSON.parse((await run("status", "words", "--json")).stdout);
   assert.deepEqual([status.decided, status.committed, status.atWork], [4, 4, false]);
   assert.equal(status.checkpointBytes, 0, "all windows are closed");

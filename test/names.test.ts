@@ -85,6 +85,19 @@ test("other parameters on a state are told, with their values, and how to have a
   assert.doesNotMatch((await cli("run", "orders.ts", ...options("us"))).stderr, /other parameters/);
 });
 
+test("parameters that a run cannot begin with are not those of the last run", async (context) => {
+  const { options, cli } = project(context);
+  assertEnded(await cli("run", "orders.ts", ...options("eu")), 0);
+  assertEnded(
+    await cli("run", "orders.ts", ...options("eu"), "--set", "input=gone.txt"),
+    2,
+    /gone\.txt does not exist/,
+  );
+  const again = await cli("run", "orders.ts", ...options("eu"));
+  assertEnded(again, 0);
+  assert.doesNotMatch(again.stderr, /other parameters/);
+});
+
 test("a name is checked, and one that has no state is not taken for another", async (context) => {
   const { cli, options } = project(context);
   assertEnded(

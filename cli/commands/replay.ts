@@ -32,7 +32,9 @@ export async function replayCommand(from: string, options: ReplayOptions): Promi
     return exitCodes.done;
   }
   const records = formatCounted(selection.records, "record");
-  if (!(await confirm(`Put ${records} back into ${describePlace(places.to)}?`, options))) {
+  if (
+    !(await confirm(`Put ${records} back into ${describePlace(places.to)}?`, options, "epochflow replay … --dry-run"))
+  ) {
     say("Nothing was changed.");
     return exitCodes.failed;
   }

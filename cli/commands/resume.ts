@@ -8,7 +8,7 @@ export async function resumeCommand(pipeline: string | undefined, options: Pipel
   const { ledger, head } = open;
   await ledger.setStatus("running");
   const then = await open.wake();
-  const was = head.status === "running" ? "was running already" : `is no longer ${head.status}`;
+  const was = head.status === "running" ? "was neither paused nor stopped" : `is no longer ${head.status}`;
   say(`${head.pipeline} ${was}. ${then}`);
   return exitCodes.done;
 }

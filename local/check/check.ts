@@ -8,6 +8,7 @@ import type { SourceNode, Topology } from "../../shared/pipeline/topology.ts";
 import { userFilesOf } from "../code-digest.ts";
 import { connectLocally } from "../compose.ts";
 import { checkFolders } from "../folders.ts";
+import { formatOffsets } from "../format.ts";
 import { type LoadedPipeline, loadPipeline } from "../load.ts";
 import { checkOutput } from "./files.ts";
 import { Clusters, checkKafkaSink, checkKafkaSource, checkLoops, checkSourceRetention } from "./kafka.ts";
@@ -129,7 +130,10 @@ async function checkSource(
     const shown = found.filter(({ isRecord }) => !isRecord);
     const partitions = shown.map((one) => ({ ...one, position: positions.get(one.id) ?? one.start }));
     const backlog = partitions.reduce((sum, { position, end }) => sum + Math.max(0, end - position), 0);
-    report.note("source", `${counted(partitions.length, "partition")}, ${backlog} ${source.offsets} to read`);
+    report.note(
+      "source",
+      `${counted(partitions.length, "partition")}, ${formatOffsets(backlog, source.offsets)} to read`,
+    );
     if (records === 0) return undefined;
     const now = Date.now();
     const samples = await trySamples(topology, source, partitions, records, now);

@@ -70,7 +70,7 @@ export async function trySamples(
     }
   }
   const level = topology.onError.action === "fail" ? "error" : "warning";
-  findings.push(...letters.map((letter) => failed(letter, level, topology)), ...strangeTimes(times, now));
+  findings.push(...alike(letters).map((some) => failed(some, level, topology)), ...strangeTimes(times, now));
   return {
     records: stage.counts.records,
     findings,
@@ -104,11 +104,23 @@ function watched(topology: Topology, times: number[]): Topology {
   return { ...topology, onError: { action: "deadLetter", sink: collector }, nodes: [{ ...node, source }, ...others] };
 }
 
+/** Letters that say the same, but for numbers, of one operator and partition. */
+function alike(letters: readonly DeadLetterRow[]): DeadLetterRow[][] {
+  const groups = new Map<string, DeadLetterRow[]>();
+  for (const letter of letters) {
+    const key = JSON.stringify([letter.operator, letter.partition, letter.error.replaceAll(/\d+/g, "0")]);
+    groups.set(key, [...(groups.get(key) ?? []), letter]);
+  }
+  return [...groups.values()];
+}
+
 function failed(
-  { error, operator, partition, offset }: DeadLetterRow,
+  [first, ...others]: readonly DeadLetterRow[],
   level: Finding["level"],
   { name, onError }: Topology,
 ): Finding {
+  const { error, operator, partition, offset } = first!;
+  const more = others.length === 0 ? "" : `; ${others.length} more of the samples fail in this way`;
   const { action } = onError;
   const then =
     action === "fail"
@@ -117,7 +129,12 @@ function failed(
         ? "the record is skipped"
         : "it becomes a dead letter";
   const wayOut = "Mend the function or the decoder; onError says what becomes of records that nobody can mend.";
-  return finding(level, "sample-failed", `${error}: ${then}`, wayOut, { pipeline: name, operator, partition, offset });
+  return finding(level, "sample-failed", `${error}: ${then}${more}`, wayOut, {
+    pipeline: name,
+    operator,
+    partition,
+    offset,
+  });
 }
 
 /** Each kind of mistake once. */

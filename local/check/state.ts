@@ -110,7 +110,13 @@ function checkHead(report: CheckReport, { status, error, fingerprint: before }: 
   const { wayOut = "", place = {} } = described;
   report.add(
     topic,
-    finding(level, described.code, `The pipeline is stopped: ${described.message}`, `${wayOut} ${next}`.trim(), place),
+    finding(
+      level,
+      described.code,
+      `The pipeline is stopped: ${described.message}`,
+      `${wayOut.replace(/([^.])$/, "$1.")} ${next}`.trim(),
+      place,
+    ),
   );
 }
 

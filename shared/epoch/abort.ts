@@ -71,8 +71,18 @@ async function stopIfHopeless(engine: Engine, row: EpochRow): Promise<boolean> {
 /** Used where no task noted a failure of its own: those of user code and losses are always noted. */
 function failureOf(input: AbortInput): Failure {
   const { Error: name = "", Cause: cause = "", outcome } = input.failure;
-  const text = cause || name || `a task did not finish (${outcome ?? "unknown"})`;
+  const text = messageIn(cause) || name || `a task did not finish (${outcome ?? "unknown"})`;
   // A hint only: a wrong guess makes the next epoch smaller than it need be, never wrong (I1 allows it).
   const shrink = /time(d )?-?out|out.?of.?memory|heap limit|signal: killed|ExitError/i.test(`${name} ${cause}`);
   return { error: new InfrastructureError("attempt-failed", text).describe(), shrink };
+}
+
+/** Lambda gives an exception as JSON. */
+function messageIn(cause: string): string {
+  try {
+    const { errorMessage } = JSON.parse(cause);
+    return typeof errorMessage === "string" && errorMessage !== "" ? errorMessage : cause;
+  } catch {
+    return cause;
+  }
 }

@@ -84,7 +84,7 @@ test("a pipeline can be looked at", async () => {
   await stack.idle();
   const { stdout } = await done("status");
   assert.match(stdout, /^pipeline +word-count$.*^stack +of-the-command$.*^table +.*^state machine +arn:aws:states:/ms);
-  assert.match(stdout, /^status +running$.*^execution +none at work$.*^epochs +(\d+) decided, \1 committed$/ms);
+  assert.match(stdout, /^status +ready$.*^execution +none at work$.*^epochs +(\d+) decided, \1 committed$/ms);
   assert.match(stdout, /^checkpoint +\d+ B$/m);
   const { decided, table, atWork } = await status();
   assert.deepEqual([table, atWork], [stack.parts.table, false]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Bar, extentOf, layOut, spanToShow, ticksOf, visibleBars } from "./client/timeline.ts";
+import { type Bar, extentOf, layOut, newestToShow, spanToShow, ticksOf, visibleBars } from "./client/timeline.ts";
 import type { EpochData } from "./page-data.ts";
 
 function epochAt(epoch: number, plannedAt: number, took = 100): EpochData {
@@ -107,4 +107,13 @@ test("ticks are round times, neither too many nor none", () => {
       },
     ),
   );
+});
+
+test("a run that has nothing to do shows its last work, and not an empty timeline", () => {
+  const epochs = [epochAt(1, 1000), epochAt(2, 1200)];
+  assert.equal(newestToShow(epochs, 1400, 1000), 1400);
+  assert.equal(newestToShow(epochs, 60_000, 1000), 1350);
+  const atWork = { ...epochAt(3, 2000), status: "planned" as const, decidedAt: null, committedAt: null };
+  assert.equal(newestToShow([...epochs, atWork], 60_000, 1000), 60_000);
+  assert.equal(newestToShow([], 60_000, 1000), 60_000);
 });

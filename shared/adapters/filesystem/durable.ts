@@ -27,15 +27,18 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
+/** How often a folder is tried whose parent may be removed meanwhile. Some file systems say for ever that it is missing, though it is there: `/proc`, automounters. */
+const triesOfFolder = 3;
+
 /** Makes a folder with its parents; each that is new survives a power failure once this resolves. */
-export async function makeFolder(path: string): Promise<void> {
+export async function makeFolder(path: string, tries = triesOfFolder): Promise<void> {
   try {
     // Not `recursive`, which reports a read-only disk as a missing folder.
     await mkdir(path);
   } catch (error) {
-    if (errno(error) === "ENOENT") {
+    if (errno(error) === "ENOENT" && tries > 1) {
       await makeFolder(dirname(resolve(path)));
-      return await makeFolder(path);
+      return await makeFolder(path, tries - 1);
     }
     if ((await unlessMissing(stat(path)))?.isDirectory()) return;
     throw error;

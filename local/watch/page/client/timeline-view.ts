@@ -1,7 +1,17 @@
 import { formatDuration, formatInstant } from "../../../format.ts";
 import { button, byId, h, s, show } from "./dom.ts";
 import { type Model, nowOf } from "./model.ts";
-import { type Drawn, extentOf, type Lane, layOut, type Span, spanToShow, ticksOf, visibleBars } from "./timeline.ts";
+import {
+  type Drawn,
+  extentOf,
+  type Lane,
+  layOut,
+  newestToShow,
+  type Span,
+  spanToShow,
+  ticksOf,
+  visibleBars,
+} from "./timeline.ts";
 
 const choices = [
   ["10 s", 10_000],
@@ -67,9 +77,10 @@ export class TimelineView {
   #span(): Span {
     const model = this.#model!;
     const extent = extentOf(model.epochs) ?? { from: nowOf(model) - 60_000, to: nowOf(model) };
-    const newest = model.data.atWork === true && model.data.ended === null ? nowOf(model) : extent.to;
+    const length = typeof this.#length === "number" ? this.#length : spanToShow(model.epochs);
+    const goesOn = model.data.atWork === true && model.data.ended === null;
+    const newest = goesOn ? newestToShow(model.epochs, nowOf(model), length) : extent.to;
     if (this.#length === "all") return padded(extent.from, Math.max(newest, extent.to));
-    const length = this.#length === "auto" ? spanToShow(model.epochs) : this.#length;
     const to = this.#end ?? newest + length * 0.02;
     return { from: to - length, to };
   }

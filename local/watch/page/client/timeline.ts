@@ -141,6 +141,16 @@ export function spanToShow(epochs: readonly EpochData[]): number {
   return Math.min(3_600_000, Math.max(1000, (extent.to - from) * 1.04));
 }
 
+/**
+ * The moment at the right of a timeline that follows a run. That is now, but for a run that has had nothing to do for so long that an empty timeline would be
+ * left: then it is the end of the last work.
+ */
+export function newestToShow(epochs: readonly EpochData[], now: number, length: number): number {
+  const extent = extentOf(epochs);
+  const isIdle = epochs.at(-1)?.committedAt != null;
+  return extent !== undefined && isIdle && now - extent.to > length / 2 ? extent.to : now;
+}
+
 const steps = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 900e3, 1800e3, 3600e3,
   7200e3, 10800e3, 21600e3, 43200e3, 86400e3,
