@@ -68,6 +68,7 @@ function complain() {
     `epochflow needs Node ${NEEDED} or newer; this is Node ${process.versions.node} (${process.execPath}).
 In a clone of epochflow, run \`npm ci\`: it brings Node ${NEEDED}, and npm scripts and npx use it.
 In your own project, \`npm install --save-dev node@${NEEDED}\` does the same for that project.
+For a new project: \`npx --package node@${NEEDED} --package epochflow epochflow init my-pipeline\`.
 `,
   );
   process.exitCode = 1;

@@ -54,4 +54,5 @@ test("where there is none, it says which Node it needs and how to get it", () =>
   assert.equal(stdout, "");
   assert.match(stderr, /needs Node 24 or newer; this is Node 20\.11\.1/);
   assert.match(stderr, /npm ci/);
+  assert.match(stderr, /new project: `npx --package node@24 --package epochflow epochflow init /);
 });

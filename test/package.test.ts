@@ -242,4 +242,23 @@ for (const template of ["files", "kafka"])
       19_980,
     );
     assert.match((await run(project, "npm", "run", "check")).stdout, /Nothing is wrong\./);
+
+    // As the README says: mend, replay, run again.
+    const order = join(project, "order.ts");
+    const mended = readFileSync(order, "utf8")
+      .replace("isSafeInteger(cents)", "isSafeInteger(Number(cents))")
+      .replace("cents: cents!", "cents: Number(cents)");
+    writeFileSync(order, mended);
+    await run(project, "npx", "tsc");
+    await run(project, "npx", "epochflow", "replay", "pipeline.ts", "--yes");
+    const corrected = await run(project, "npm", "start");
+    const newest = new Map<string, number>();
+    for (const line of corrected.stdout.split("\n").filter((one) => one.startsWith("{"))) {
+      const { country, minute, orders } = JSON.parse(line);
+      newest.set(`${country} ${minute}`, orders);
+    }
+    assert.equal(
+      [...newest.values()].reduce((sum, orders) => sum + orders, 0),
+      20_000,
+    );
   });

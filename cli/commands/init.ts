@@ -1,11 +1,11 @@
 import { displayPath } from "../../local/paths.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import type { TemplateName } from "../init/manifest.ts";
+import { olderNodeOfNpm, type TemplateName } from "../init/manifest.ts";
 import { makeProject } from "../init/project.ts";
 import { say, style } from "../report.ts";
 
 export async function initCommand(folder: string, { template }: { template: TemplateName }): Promise<ExitCode> {
-  const oldNode = process.env.EPOCHFLOW_MACHINE_NODE;
+  const oldNode = process.env.EPOCHFLOW_MACHINE_NODE ?? olderNodeOfNpm(process.env.npm_config_user_agent);
   const made = makeProject(folder, template, oldNode);
   const shown = displayPath(made.folder);
   const lines = [`${style(["green", "bold"], "Made")} ${made.files.join(", ")}${shown === "." ? "" : ` in ${shown}`}.`];

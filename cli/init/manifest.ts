@@ -28,6 +28,16 @@ const scriptsOf = (template: TemplateName): Record<string, string> => ({
   deploy: "cdk deploy",
 });
 
+/**
+ * The version of the Node that npm runs on, where that is too old for the project: `npx --package node@24` brings another for this command alone.
+ *
+ * @param userAgent `npm_config_user_agent`, such as `npm/10.8.2 node/v20.20.2 linux x64`
+ */
+export function olderNodeOfNpm(userAgent = ""): string | undefined {
+  const version = /\bnode\/v(\d+\S*)/.exec(userAgent)?.[1];
+  return version !== undefined && Number.parseInt(version, 10) < 24 ? version : undefined;
+}
+
 /** In the versions that this package is tested with. */
 const tools = ["@types/node", "aws-cdk", "aws-cdk-lib", "constructs", "esbuild", "typescript"];
 /** What `npm init` writes, and nobody wants. */

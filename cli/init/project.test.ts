@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folderOf, readTree } from "../../test/support/folder.ts";
+import { olderNodeOfNpm } from "./manifest.ts";
 import { makeProject } from "./project.ts";
 
 const manifestOf = (folder: string) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -53,4 +54,10 @@ test("both templates say the same of an order", () => {
   const text = (template: string) =>
     readFileSync(new URL(`../templates/${template}/order.ts`, import.meta.url), "utf8");
   assert.equal(text("files"), text("kafka"));
+});
+
+test("npm tells which Node the machine has, where another one runs this command", () => {
+  assert.equal(olderNodeOfNpm("npm/10.8.2 node/v20.20.2 linux x64 workspaces/false"), "20.20.2");
+  assert.equal(olderNodeOfNpm("npm/11.6.0 node/v24.1.0 linux x64 workspaces/false"), undefined);
+  assert.equal(olderNodeOfNpm(undefined), undefined);
 });

@@ -16,6 +16,7 @@ new StreamPipeline(stack, "Orders", {
     input: `s3://${data.bucketName}/input/`,
     output: `s3://${data.bucketName}/output/revenue/`,
     deadLetters: `s3://${data.bucketName}/output/dead-letters/`,
+    late: `s3://${data.bucketName}/output/late/`,
   },
 });
 new CfnOutput(stack, "DataBucket", { value: data.bucketName });

@@ -1,4 +1,4 @@
-import { count, deadLetter, files, minutes, parameter, pipeline, seconds, sum, tumbling } from "epochflow";
+import { count, days, deadLetter, files, minutes, parameter, pipeline, seconds, sum, tumbling } from "epochflow";
 import { parseOrder } from "./order.ts";
 
 /** Orders and revenue by country and minute, from files of orders as JSON lines. What is no order goes to the dead letters, and holds nothing up. */
@@ -14,7 +14,8 @@ export default pipeline("orders", {
     }),
   )
   .keyBy((order) => order.country)
-  .window(tumbling(minutes(1)))
+  // Whoever mends what is in the dead letters has a day to replay it: its minutes get another row, with all of it.
+  .window(tumbling(minutes(1)), { allowedLateness: days(1), late: files.sink({ path: parameter("late", "out/late") }) })
   .aggregate({ orders: count(), cents: sum((order) => order.cents) })
   .map(({ key, windowStart, orders, cents }) => ({
     country: key,
