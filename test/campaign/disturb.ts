@@ -6,7 +6,7 @@ import type { Tally } from "./tally.ts";
 /** A disturbance is healed after so many others, at most. */
 const mostOthers = 3;
 /** Epochs between two disturbances, at most, and how long they are waited for: nothing goes on while a disk is full. */
-const mostEpochs = 2;
+const mostEpochs = 3;
 const defaultWaitMs = 4000;
 const blockedWaitMs = 700;
 
@@ -38,6 +38,8 @@ export async function disturb<Round extends Disturbed>(round: Round, options: Di
   const kinds = options.kinds.filter(({ name }) => isWanted(name));
   const { timeline } = round;
   const wounds: Wound<Round>[] = [];
+  /** Epochs that were decided when it was blocked last. */
+  let blockedAt = -1;
   const heal = async (wound: Wound<Round>) => {
     wounds.splice(wounds.indexOf(wound), 1);
     timeline.note(`${wound.kind.name}: healed`);
@@ -46,9 +48,14 @@ export async function disturb<Round extends Disturbed>(round: Round, options: Di
   try {
     for (let done = 0, tries = 0; done < count && tries < 2 * count && goesOn(); tries++) {
       await round.feed();
+      // After it was blocked it goes on for a while before it is blocked again: nothing is disturbed where nothing happens.
+      const mayBlock = wounds.some(({ kind }) => kind.blocks) || (await round.decided()) > blockedAt;
       const kind = draw(
         order,
-        kinds.filter((one) => (one.applies?.(round) ?? true) && !wounds.some(({ kind }) => areApart(kind, one))),
+        kinds.filter((one) => {
+          const isPossible = (mayBlock || !one.blocks) && (one.applies?.(round) ?? true);
+          return isPossible && !wounds.some(({ kind }) => areApart(kind, one));
+        }),
       );
       if (kind === undefined && wounds.length === 0) break;
       if (kind === undefined) {
@@ -63,6 +70,7 @@ export async function disturb<Round extends Disturbed>(round: Round, options: Di
         tally.add(kind.name, kind.sort);
         if (healing !== over) wounds.push({ kind, heal: healing, left: 1 + order.below(mostOthers) });
       }
+      if (kind.blocks) blockedAt = await round.decided();
       for (const wound of [...wounds]) if (wound.left-- <= 0) await heal(wound);
       const isBlocked = wounds.some(({ kind }) => kind.blocks);
       await someEpochs(round, order.below(mostEpochs + 1), isBlocked ? blockedWaitMs : waitMs);
