@@ -57,4 +57,8 @@ function tellFigures(file: string): void {
 
 const options = optionsOrExit("campaign", help, () => parseOptions(process.argv.slice(2)));
 if (options?.figures !== undefined) tellFigures(options.figures);
-else if (options) await campaign(options);
+else if (options) {
+  await campaign(options);
+  // All is closed. Left to itself, Node may wait for ever for a request on a socket that was reset.
+  process.stderr.write("", () => process.exit());
+}
