@@ -32,6 +32,7 @@ test("durations have two units at most, and never sixty of one", () => {
     [7_500_000, "2 h 05 min"],
     [86_399_000, "1 d 0 h"],
     [100 * 3_600_000, "4 d 4 h"],
+    [100 * 86_400_000 + 3_600_000, "100 d"],
   ];
   for (const [ms, text] of cases) assert.equal(format.formatDuration(ms), text);
 });

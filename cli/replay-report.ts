@@ -40,6 +40,8 @@ export function formatReplayed(
   const lines = [
     `${style(["green", "bold"], "Done.")} ${formatCounted(records, "record")} put back into ${describePlace(to)}.`,
   ];
+  if (records > 0)
+    lines.push("The pipeline takes them up when it runs: `epochflow run`, or at once if it follows its input.");
   if (recovered > 0) lines.push("What an earlier replay had begun came first.");
   for (const { record, reason } of refused.slice(0, mostRefusals))
     lines.push(`${style("yellow", "not put back:")} ${record.partition} offset ${record.offset}: ${reason}`);

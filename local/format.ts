@@ -30,7 +30,7 @@ export function formatOffsets(distance: number, unit: "bytes" | "records"): stri
   return unit === "bytes" ? formatBytes(distance) : formatCounted(distance, "record");
 }
 
-/** `12 ms`, `3.4 s`, `1 min 05 s`, `2 h 05 min`, `3 d 4 h`. */
+/** `12 ms`, `3.4 s`, `1 min 05 s`, `2 h 05 min`, `3 d 4 h`, `120 d`. */
 export function formatDuration(ms: number): string {
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
@@ -39,7 +39,8 @@ export function formatDuration(ms: number): string {
   const minutes = Math.round(seconds / 60);
   if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ${twoDigits(minutes % 60)} min`;
   const hours = Math.round(minutes / 60);
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  const days = Math.floor(hours / 24);
+  return days < 100 ? `${days} d ${hours % 24} h` : `${days} d`;
 }
 
 /** A time in UTC to the second, `2015-05-17 10:05:03Z`; milliseconds themselves outside the range of dates. */

@@ -17,18 +17,22 @@ export function loadFailure(error: unknown, trail: Trail): UsageError {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const loading = trail.loading === undefined ? undefined : { file: toPath(trail.loading) };
   if (code === "ERR_MODULE_NOT_FOUND" && trail.unresolved !== undefined) return unresolved(error, trail.unresolved);
-  if (code === "ERR_UNKNOWN_FILE_EXTENSION")
+  if (code === "ERR_UNKNOWN_FILE_EXTENSION" || code === "ERR_IMPORT_ATTRIBUTE_MISSING")
     return notLoaded(error, "This is neither TypeScript nor JavaScript", loading);
   if (error instanceof SyntaxError) {
     return notLoaded(
       error,
       `Cannot load the pipeline's module: ${error.message}`,
       placeInStack(error) ?? placeByCheck(loading),
+      code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX" ? onlyTypes : undefined,
     );
   }
   const thrown = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return notLoaded(error, `The pipeline's module threw while it was loaded: ${thrown}`, placeInStack(error) ?? loading);
 }
+
+const onlyTypes =
+  "Node takes types out, and compiles nothing: write a constant object instead of an enum, fields instead of parameter properties, modules instead of namespaces.";
 
 /** The DSL's own refusal of a wrong argument, with the line of the user's call. */
 function refused(error: EpochflowError): UsageError {

@@ -187,7 +187,15 @@ for (const [what, files, file, line, message] of broken) {
   });
 }
 
+test("syntax that is more than types has a way out", async () => {
+  assert.match(
+    (await failure(folderOf({ "p.ts": "enum A { B }\n" }))).wayOut ?? "",
+    /constant object instead of an enum/,
+  );
+});
+
 test("neither TypeScript nor JavaScript", async () => {
+  assert.match((await failure(folderOf({ "notes.json": "{}" }))).message, /neither TypeScript nor JavaScript/);
   assert.match((await failure(folderOf({ "notes.md": "hello" }))).message, /neither TypeScript nor JavaScript/);
 });
 

@@ -1,5 +1,6 @@
 import { InfrastructureError } from "../errors.ts";
 import type { EpochId } from "../ports/ledger.ts";
+import { messageInCause } from "./cause.ts";
 import type { Engine } from "./engine.ts";
 import type { EpochRow, Failure } from "./epoch.ts";
 import { backOff } from "./policy.ts";
@@ -71,18 +72,8 @@ async function stopIfHopeless(engine: Engine, row: EpochRow): Promise<boolean> {
 /** Used where no task noted a failure of its own: those of user code and losses are always noted. */
 function failureOf(input: AbortInput): Failure {
   const { Error: name = "", Cause: cause = "", outcome } = input.failure;
-  const text = messageIn(cause) || name || `a task did not finish (${outcome ?? "unknown"})`;
+  const text = messageInCause(cause) || name || `a task did not finish (${outcome ?? "unknown"})`;
   // A hint only: a wrong guess makes the next epoch smaller than it need be, never wrong (I1 allows it).
   const shrink = /time(d )?-?out|out.?of.?memory|heap limit|signal: killed|ExitError/i.test(`${name} ${cause}`);
   return { error: new InfrastructureError("attempt-failed", text).describe(), shrink };
-}
-
-/** Lambda gives an exception as JSON. */
-function messageIn(cause: string): string {
-  try {
-    const { errorMessage } = JSON.parse(cause);
-    return typeof errorMessage === "string" && errorMessage !== "" ? errorMessage : cause;
-  } catch {
-    return cause;
-  }
 }
