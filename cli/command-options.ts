@@ -40,8 +40,8 @@ export function nameOption(): Option {
   return new Option("--name <name>", "the pipeline's name, where it is not the one in its module");
 }
 
-export function numberOption(flag: string, description: string): Option {
-  return new Option(`${flag} <n>`, description).argParser((text) => parseWholeNumber(flag, text));
+export function numberOption(flag: string, description: string, least = 1): Option {
+  return new Option(`${flag} <n>`, description).argParser((text) => parseWholeNumber(flag, text, least));
 }
 
 export function durationOption(flag: string, description: string, byDefault: string): Option {

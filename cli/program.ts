@@ -116,7 +116,7 @@ const addRead: Add = (program, exit) => {
         "folder, or of a bucket that a deployed pipeline writes to. Compressed files are decompressed; of CSV the names of columns come first.",
     )
     .addOption(stackOption("--sink <id>", "which sink, of a pipeline with several"))
-    .addOption(numberOption("--after", "leave out epochs up to this one"))
+    .addOption(numberOption("--after", "leave out epochs up to this one; 0: none", 0))
     .action(async (folder, options) => exit(await (await import("./commands/read.ts")).readCommand(folder, options)));
   teach(command, ["epochflow read out | sort | head", "epochflow read --stack word-count --sink counts"]);
 };

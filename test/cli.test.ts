@@ -129,6 +129,18 @@ describe("help", () => {
   });
 });
 
+test("read --after goes on behind an epoch, and behind none with 0", async (context) => {
+  const { run } = project(context);
+  assert.equal((await run("run", "words.ts", "--epoch-records", "40")).code, 0);
+  const read = async (...args: string[]) => (await run("read", "out", ...args)).stdout;
+  const all = await read();
+  assert.ok(all !== "");
+  assert.equal(await read("--after", "0"), all);
+  const rest = await read("--after", "2");
+  assert.ok(all.endsWith(rest) && rest.length < all.length, rest);
+  assert.equal(await read("--after", "1000"), "");
+});
+
 test("the version", async (context) => {
   assert.match((await project(context).run("--version")).stdout, /^\d+\.\d+\.\d+\n$/);
 });
