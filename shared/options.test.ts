@@ -30,4 +30,5 @@ test("the nearest name is what a slip of the finger leads to, or the only one th
   assert.equal(nearest("epoch", names), undefined);
   assert.equal(nearest("topic", names), undefined);
   assert.equal(nearest("", names), undefined);
+  assert.equal(nearest("t", ["k"]), undefined);
 });

@@ -3,7 +3,7 @@ import { UsageError } from "./errors.ts";
 
 /**
  * The candidate that a mistyped name most likely means: the closest by edit distance, case aside, if no more than a third of the
- * name, rounded up, differs, or else the only one that starts with it. Undefined where nothing is near.
+ * name, rounded up, differs, and not all of it, or else the only one that starts with it. Undefined where nothing is near.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
@@ -11,7 +11,8 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   const ranked = known.map((candidate) => ({ candidate, edits: distance(wanted, candidate.toLowerCase()) }));
   ranked.sort((a, b) => a.edits - b.edits);
   const best = ranked[0];
-  if (best !== undefined && best.edits <= Math.ceil(wanted.length / 3)) return best.candidate;
+  const most = Math.min(Math.ceil(wanted.length / 3), wanted.length - 1);
+  if (best !== undefined && best.edits <= most) return best.candidate;
   const longer = wanted === "" ? [] : known.filter((candidate) => candidate.toLowerCase().startsWith(wanted));
   return longer.length === 1 ? longer[0] : undefined;
 }

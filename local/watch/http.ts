@@ -38,7 +38,7 @@ export async function serve(what: string, { host, port }: Address, answer: Answe
       return end(response, 405, "There is nothing to change here.");
     }
     try {
-      await answer(new URL(request.url ?? "/", "http://localhost").pathname, request, response);
+      await answer(new URL(`http://localhost${request.url ?? "/"}`).pathname, request, response);
     } catch {
       if (!response.headersSent) end(response, 500, "This cannot be told just now.");
       else response.destroy();

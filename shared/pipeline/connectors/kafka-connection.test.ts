@@ -56,6 +56,11 @@ test("secrets are in no description, whatever shows it", async () => {
   assert.equal(await sasl.password(), "hush-password");
 });
 
+test("tls may be turned off by a value", () => {
+  assert.equal(kafka.connection({ brokers, tls: false }).tls, undefined);
+  assert.deepEqual(kafka.connection({ brokers, tls: true }).tls, {});
+});
+
 test("options that are unknown or do not belong together are refused", () => {
   const wrong: readonly (readonly [object, RegExp])[] = [
     [{}, /brokers/],

@@ -53,8 +53,8 @@ export interface KafkaConnectionOptions {
   readonly brokers: OrParameter<string> | readonly OrParameter<string>[];
   /** What brokers log, and count quotas, by; default "epochflow". */
   readonly clientId?: OrParameter<string>;
-  /** `true`: with the authorities that the system trusts. */
-  readonly tls?: true | KafkaTlsOptions;
+  /** `true`: with the authorities that the system trusts; `false`, as without it: in plain text. */
+  readonly tls?: boolean | KafkaTlsOptions;
   readonly sasl?: KafkaSaslOptions;
 }
 
@@ -111,7 +111,7 @@ export function connection(given: KafkaConnectionOptions): KafkaConnectionSettin
   const settings: KafkaConnectionSettings = {
     brokers: list,
     clientId: checkText("clientId of kafka.connection()", clientId),
-    ...(tls === undefined ? {} : { tls: tls === true ? {} : tlsSettings(tls) }),
+    ...(tls === undefined || tls === false ? {} : { tls: tls === true ? {} : tlsSettings(tls) }),
     ...(sasl === undefined ? {} : { sasl: saslSettings(sasl) }),
   };
   made.add(settings);
