@@ -41,8 +41,9 @@ suite("a user function", () => {
     const options = '{ onError: deadLetter(files.sink({ path: "dead" })) }';
     const project = new Project(t, lines, { ...onPoison('throw new Error("no such word");'), options });
     await project.finishes(others);
+    const place = { operator: "check", partition: "in.txt", offset };
     assert.deepEqual(await project.rows("dead"), [
-      { error: "no such word", operator: "check", partition: "in.txt", offset, value: lines[32] },
+      { error: "no such word", ...place, value: lines[32], record: { source: "files" } },
     ]);
   });
 
