@@ -113,6 +113,7 @@ test("runs a TypeScript pipeline from outside node_modules, in worker threads to
 });
 
 test("serves the page of a run", async () => {
+  rmSync(join(app, "out"), { recursive: true, force: true }); // it belongs to the state of another run
   const args = [
     "epochflow",
     "run",
