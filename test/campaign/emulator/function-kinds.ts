@@ -48,9 +48,16 @@ const byDisturber = disturbances.map(
 async function freeze({ stack, disturber }: EmulatorRound): Promise<(() => void) | undefined> {
   const name = disturber.busyFunction();
   const { promise, resolve } = Promise.withResolvers<number[]>();
-  const stop = () => resolve(signalWorkers(stack.emulator.pid, stack.functions.nameOf(name), "SIGSTOP"));
+  let isWaitedFor = true;
+  const stop = () => {
+    // Later nobody would wake it.
+    if (isWaitedFor) resolve(signalWorkers(stack.emulator.pid, stack.functions.nameOf(name), "SIGSTOP"));
+  };
   disturber.atRequest(name, stop);
-  const timer = setTimeout(() => resolve([]), patienceMs);
+  const timer = setTimeout(() => {
+    isWaitedFor = false;
+    resolve([]);
+  }, patienceMs);
   const pids = await promise;
   clearTimeout(timer);
   if (pids.length === 0) return undefined;
