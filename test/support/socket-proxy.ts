@@ -19,6 +19,8 @@ export interface SocketProxy extends AsyncDisposable {
   resume(): void;
   /** What the target next answers gets lost, though it has done what it was asked for: then the connection is reset, or just stays silent. Resolves then. */
   dropNext(then?: "reset" | "silence"): Promise<void>;
+  /** What the target next answers passes after all, if it has not been dropped yet. */
+  spareNext(): void;
   close(): Promise<void>;
 }
 
@@ -72,6 +74,10 @@ class ForwardingProxy implements SocketProxy {
     const { promise, resolve: dropped } = Promise.withResolvers<void>();
     this.#dropNext = { then, dropped };
     return promise;
+  }
+
+  spareNext(): void {
+    this.#dropNext = undefined;
   }
 
   async close(): Promise<void> {

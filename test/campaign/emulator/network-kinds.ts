@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault } from "../../support/emulator/fault-proxy.ts";
 import { type Kind, over } from "../disturbance.ts";
+import { isDropped } from "../local/network-kinds.ts";
 import type { EmulatorRound } from "./round.ts";
 
 type EmulatorKind = Kind<EmulatorRound>;
@@ -49,10 +50,7 @@ const answerLost: EmulatorKind = {
   sort: "reset",
   weight: 6,
   applies: usesKafka,
-  async disturb({ kafka }) {
-    const lost = kafka!.proxy.dropNext("reset").then(() => true);
-    return (await Promise.race([lost, sleep(patienceMs).then(() => false)])) ? over : undefined;
-  },
+  disturb: async ({ kafka }) => ((await isDropped(kafka!, "reset")) ? over : undefined),
 };
 
 const brokerKilled: EmulatorKind = {

@@ -13,8 +13,13 @@ const commitsToKafka = ({ shape }: LocalRound) => Object.values(shape.sinks).inc
 /** How long an answer is waited for. */
 const patienceMs = 2000;
 
-const isDropped = ({ proxy }: KafkaWorld, then: "reset" | "silence"): Promise<boolean> =>
-  Promise.race([proxy.dropNext(then).then(() => true), sleep(patienceMs).then(() => false)]);
+/** Whether an answer came, and got lost. */
+export async function isDropped({ proxy }: KafkaWorld, then: "reset" | "silence"): Promise<boolean> {
+  const dropped = proxy.dropNext(then).then(() => true);
+  if (await Promise.race([dropped, sleep(patienceMs).then(() => false)])) return true;
+  proxy.spareNext();
+  return false;
+}
 
 const reset: LocalKind = {
   name: "sockets reset",
