@@ -201,14 +201,14 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "decided with acks missing",
     "a decision has the acks of all tasks",
-    patch(decide, "return acks.length === expected;", "return acks.length <= expected;"),
+    patch(decide, "return acks.length === tasksOf(row)", "return acks.length <= tasksOf(row)"),
   ),
   mutant(
     "an old attempt is decided",
     "a decision is conditional on its attempt",
     patch(
       `${items}/deciding.ts`,
-      'if (!isPlannedAt(row, attempt)) return "fenced";',
+      'if (!isPlannedAt(row, id.attempt)) return "fenced";',
       'if (row?.status !== "planned") return "fenced";',
     ),
   ),
@@ -218,13 +218,13 @@ export const mutants: readonly Mutant[] = [
     patch(decide, '|| row.status === "fenced") return "fenced";', ') return "fenced";'),
     patch(
       `${items}/deciding.ts`,
-      'if (!isPlannedAt(row, attempt)) return "fenced";',
-      'if (row?.status === "decided" || row?.attempt !== attempt) return "fenced";',
+      'if (!isPlannedAt(row, id.attempt)) return "fenced";',
+      'if (row?.status === "decided" || row?.attempt !== id.attempt) return "fenced";',
     ),
     patch(
       "shared/epoch/epoch.ts",
-      'fenced: { plan: "planned", restore: "decided" }',
-      'fenced: { plan: "planned", restore: "decided", decide: "decided" }',
+      'fenced: { plan: "planned", lose: "decided", restore: "decided" }',
+      'fenced: { plan: "planned", lose: "decided", restore: "decided", decide: "decided" }',
     ),
   ),
   mutant(
@@ -232,8 +232,8 @@ export const mutants: readonly Mutant[] = [
     "nothing is visible before the decision",
     patch(
       decide,
-      "return await ledger.decide(id,",
-      "for (const one of units) await engine.sink(one.sink).commit({ pipeline: engine.topology.name, uid: engine.uid, epoch: id.epoch, ...one }); return await ledger.decide(id,",
+      "return await ledger.decide(id, decisionOf(engine, row, acks, before));",
+      "const write = decisionOf(engine, row, acks, before); for (const one of write.units) await engine.sink(one.sink).commit({ pipeline: engine.topology.name, uid: engine.uid, epoch: id.epoch, ...one }); return await ledger.decide(id, write);",
     ),
   ),
   mutant(
