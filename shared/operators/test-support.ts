@@ -1,6 +1,7 @@
 import type { ChainRun } from "../epoch/epoch.ts";
 import type { Topology } from "../pipeline/topology.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
+import { recordBatch } from "../ports/record-batch.ts";
 import type { RecordBatch } from "../ports/source.ts";
 import type { StateStore } from "../state/state-store.ts";
 import type { MutableCounts } from "./counts.ts";
@@ -45,35 +46,13 @@ export interface TestRecord {
 
 /** Records as a source would deliver them, at offsets from `firstOffset` on, in steps of 10. */
 export function batchOf(records: readonly TestRecord[], firstOffset = 0): RecordBatch {
-  const count = records.length;
-  const pieces: Buffer[] = [];
-  let length = 0;
-  const column = () => new Int32Array(count);
-  const [valueStart, valueEnd, keyStart, keyEnd] = [column(), column(), column(), column()];
-  const append = (bytes: string | Uint8Array | null | undefined, starts: Int32Array, ends: Int32Array, row: number) => {
-    const piece = Buffer.from(bytes ?? "");
-    starts[row] = bytes === null || bytes === undefined ? -1 : length;
-    length += piece.length;
-    ends[row] = length;
-    pieces.push(piece);
-  };
-  for (const [row, { value, key }] of records.entries()) {
-    append(value, valueStart, valueEnd, row);
-    append(key, keyStart, keyEnd, row);
-  }
-  const timed = records.some(({ timestamp }) => timestamp !== undefined);
-  return {
-    bytes: Buffer.concat(pieces),
-    count,
-    valueStart,
-    valueEnd,
-    keyStart,
-    keyEnd,
-    offsets: Float64Array.from(records, (_, row) => firstOffset + row * 10),
-    ...(timed ? { timestamps: Float64Array.from(records, ({ timestamp }) => timestamp ?? 0) } : {}),
-    headers: (row) => Object.entries(records[row]?.headers ?? {}).map(([name, value]) => [name, Buffer.from(value)]),
-    next: firstOffset + count * 10,
-  };
+  const isTimed = records.some(({ timestamp }) => timestamp !== undefined);
+  const placed = records.map((record, row) => ({
+    ...record,
+    offset: firstOffset + row * 10,
+    ...(isTimed && { timestamp: record.timestamp ?? 0 }),
+  }));
+  return recordBatch(placed, firstOffset + records.length * 10);
 }
 
 /** The records of a sub-range, as batches. */

@@ -15,16 +15,10 @@ import { createS3FilesSink } from "../../shared/adapters/s3/sink.ts";
 import type { Json } from "../../shared/json.ts";
 import { collect } from "../../shared/testing/collect.ts";
 import { sinkConformance } from "../../shared/testing/sink-conformance.ts";
-import {
-  commitLedger,
-  owner,
-  perform,
-  performEpoch,
-  SinkEpoch,
-  type SinkUnderTest,
-} from "../../shared/testing/sink-scenario.ts";
+import { commitLedger, owner, perform, performEpoch, SinkEpoch } from "../../shared/testing/sink-scenario.ts";
 import type { AwsRequest } from "../support/emulator/aws-answers.ts";
 import { useEmulator } from "../support/emulator/fixture.ts";
+import { type S3Target, s3Target } from "../support/emulator/s3-target.ts";
 import { type Clients, createBucket } from "../support/emulator/services.ts";
 import { anEmulator, needing } from "../support/needing.ts";
 
@@ -34,20 +28,8 @@ const isStart = ({ method, url }: AwsRequest) => method === "POST" && /[?&]uploa
 /** An upload whose id got lost is nobody's, and waits for its sweep: the suite wants to see none. */
 const aws = useEmulator({ seed: 1, oneIn: 40, spare: (request, fault) => isStart(request) && /late|cut/.test(fault) });
 
-type Row = { n: number; text: string };
-type Target = SinkUnderTest<Row> & { readonly options: { client: Clients["s3"]; bucket: string; prefix: string } };
-
-async function target(clients: Clients): Promise<Target> {
-  const options = { client: clients.s3, bucket: await createBucket(aws.clients), prefix: "a/out" };
-  return {
-    options,
-    open: () => createS3FilesSink(options, 500),
-    read: async () => (await collect(readRows(options))).map((row) => JSON.parse(row)),
-    row: (n) => ({ n, text: "line\n\u2028ü" }),
-    badRow: { toJSON: () => undefined } as unknown as Row,
-    exclusive: true,
-    close: async () => {},
-  };
+async function target(clients: Clients): Promise<S3Target> {
+  return s3Target({ client: clients.s3, bucket: await createBucket(aws.clients), prefix: "a/out" });
 }
 
 suite("S3", () => sinkConformance("S3", () => target(aws.clients)));
@@ -55,7 +37,7 @@ suite("S3, with faults", () => sinkConformance("S3, with faults", () => target(a
 
 test("there were faults", () => assert.ok(aws.proxy.count >= 10, `${aws.proxy.count}`));
 
-async function prepared(out: Target, number = 2) {
+async function prepared(out: S3Target, number = 2) {
   const sink = out.open();
   const epoch = new SinkEpoch(out, number);
   await perform(epoch.prepare(sink, 1));
@@ -63,7 +45,7 @@ async function prepared(out: Target, number = 2) {
   return epoch;
 }
 
-async function keysOf({ options }: Target) {
+async function keysOf({ options }: S3Target) {
   const found = await collect(new Bucket(options.client, options.bucket).list(""));
   return found.map(({ key }) => key).sort();
 }
@@ -168,7 +150,7 @@ test("old manifests are rolled up, and read the same", async () => {
 test("rows go to folders by their fields; compressed and rolled files come back the same", async () => {
   const { options } = await target(aws.clients);
   const make = () => createS3FilesSink({ ...options, partitionBy: "{n}", compression: "gzip", maxFileBytes: 100 });
-  const out: Target = { ...(await target(aws.clients)), options, open: make };
+  const out: S3Target = { ...(await target(aws.clients)), options, open: make };
   const read = async () => (await collect(readRows(options))).map((row) => JSON.parse(row));
   const epochs = [await performEpoch(out, 1), await performEpoch(out, 2)];
   assert.deepEqual(
@@ -210,7 +192,7 @@ test("small files are merged, large ones as uploads; what was replaced goes afte
 test("a sweep leaves the uploads of an output below this one alone", async () => {
   const outer = await target(aws.clients);
   await outer.open().open(owner);
-  const inner: Target = { ...outer, options: { ...outer.options, prefix: "a/out/late" } };
+  const inner: S3Target = { ...outer, options: { ...outer.options, prefix: "a/out/late" } };
   const open = () => createS3FilesSink(inner.options, 500);
   const epoch = new SinkEpoch({ ...inner, open }, 2);
   await perform(epoch.prepare(open(), 1));

@@ -1,11 +1,9 @@
 /** As `older-ledger.test.ts`, for output in a bucket: a table of DynamoDB that was restored to a point in time before what the bucket has. */
 import assert from "node:assert/strict";
-import { readRows } from "../../shared/adapters/s3/reader.ts";
-import { createS3FilesSink } from "../../shared/adapters/s3/sink.ts";
 import { LossError } from "../../shared/errors.ts";
-import { collect } from "../../shared/testing/collect.ts";
-import { owner, performEpoch, type SinkUnderTest } from "../../shared/testing/sink-scenario.ts";
+import { owner, performEpoch } from "../../shared/testing/sink-scenario.ts";
 import { useEmulator } from "../support/emulator/fixture.ts";
+import { s3Target } from "../support/emulator/s3-target.ts";
 import { createBucket } from "../support/emulator/services.ts";
 import { anEmulator, needing } from "../support/needing.ts";
 
@@ -15,14 +13,7 @@ const aws = useEmulator({ seed: 1, oneIn: Number.MAX_SAFE_INTEGER });
 
 test("a bucket that has output of later epochs than the ledger knows of is a loss, by name", async () => {
   const options = { client: aws.clients.s3, bucket: await createBucket(aws.clients), prefix: "out" };
-  const target: SinkUnderTest<{ n: number }> = {
-    open: () => createS3FilesSink(options, 500),
-    read: async () => (await collect(readRows(options))).map((row) => JSON.parse(row)),
-    row: (n) => ({ n }),
-    badRow: { toJSON: () => undefined } as never,
-    exclusive: true,
-    close: async () => {},
-  };
+  const target = s3Target(options);
   await performEpoch(target, 3);
   const sink = target.open();
   await assert.rejects(sink.open({ ...owner, decided: 2 }), (error: unknown) => {

@@ -3,12 +3,10 @@
  * tried again, and publishes once.
  */
 import assert from "node:assert/strict";
-import { readRows } from "../../shared/adapters/s3/reader.ts";
-import { createS3FilesSink } from "../../shared/adapters/s3/sink.ts";
 import { EpochflowError } from "../../shared/errors.ts";
-import { collect } from "../../shared/testing/collect.ts";
-import { perform, SinkEpoch, type SinkUnderTest } from "../../shared/testing/sink-scenario.ts";
+import { perform, SinkEpoch } from "../../shared/testing/sink-scenario.ts";
 import { useEmulator } from "../support/emulator/fixture.ts";
+import { s3Target } from "../support/emulator/s3-target.ts";
 import { createBucket } from "../support/emulator/services.ts";
 import { anEmulator, needing } from "../support/needing.ts";
 
@@ -17,15 +15,7 @@ const { test } = await needing(anEmulator);
 const aws = useEmulator({ seed: 1, oneIn: Number.MAX_SAFE_INTEGER });
 
 test("a completion that is throttled for longer than its client tries is tried again, and published once", async () => {
-  const options = { client: aws.faulty.s3, bucket: await createBucket(aws.clients), prefix: "out" };
-  const target: SinkUnderTest<{ n: number }> = {
-    open: () => createS3FilesSink(options, 500),
-    read: async () => (await collect(readRows(options))).map((row) => JSON.parse(row)),
-    row: (n) => ({ n }),
-    badRow: { toJSON: () => undefined } as never,
-    exclusive: true,
-    close: async () => {},
-  };
+  const target = s3Target({ client: aws.faulty.s3, bucket: await createBucket(aws.clients), prefix: "out" });
   const epoch = new SinkEpoch(target, 2);
   const sink = target.open();
   await perform(epoch.prepare(sink, 1));

@@ -1,25 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { answerLost, brokerKilled, isDropped, usesKafka } from "../broker-kinds.ts";
 import { type Kind, over } from "../disturbance.ts";
 import { atRequest } from "./kafka-requests.ts";
 import type { LocalRound } from "./round.ts";
-import type { KafkaWorld } from "./world.ts";
 
 type LocalKind = Kind<LocalRound>;
 
-const usesKafka = ({ kafka }: LocalRound) => kafka !== undefined;
 const mayBreak = ({ kafka }: LocalRound) => kafka?.mayBreak ?? false;
 const commitsToKafka = ({ shape }: LocalRound) => Object.values(shape.sinks).includes("kafka");
-
-/** How long an answer is waited for. */
-const patienceMs = 2000;
-
-/** Whether an answer came, and got lost. */
-export async function isDropped({ proxy }: KafkaWorld, then: "reset" | "silence"): Promise<boolean> {
-  const dropped = proxy.dropNext(then).then(() => true);
-  if (await Promise.race([dropped, sleep(patienceMs).then(() => false)])) return true;
-  proxy.spareNext();
-  return false;
-}
 
 const reset: LocalKind = {
   name: "sockets reset",
@@ -32,14 +20,6 @@ const reset: LocalKind = {
     proxy.reset();
     return over;
   },
-};
-
-const answerLost: LocalKind = {
-  name: "answer of a broker lost, its socket reset",
-  sort: "reset",
-  weight: 6,
-  applies: usesKafka,
-  disturb: async ({ kafka }) => ((await isDropped(kafka!, "reset")) ? over : undefined),
 };
 
 const endUnanswered: LocalKind = {
@@ -79,28 +59,14 @@ const silence: LocalKind = {
   },
 };
 
-const brokerKilled: LocalKind = {
-  name: "broker killed",
-  sort: "kill",
-  blocks: true,
-  weight: 4,
-  applies: mayBreak,
-  async disturb({ kafka }) {
-    await kafka!.broker.kill();
-    kafka!.isDown = true;
-    return async () => {
-      await kafka!.broker.restart();
-      kafka!.isDown = false;
-    };
-  },
-};
+const killed: LocalKind = { ...brokerKilled, weight: 4, applies: mayBreak };
 
 const brokerRestarted: LocalKind = {
   name: "broker restarted",
   sort: "more",
   weight: 2,
   applies: mayBreak,
-  excludes: [brokerKilled.name],
+  excludes: [killed.name],
   async disturb({ kafka }) {
     await kafka!.broker.restart();
     return over;
@@ -114,7 +80,7 @@ const foreignTransaction: LocalKind = {
   blocks: true,
   weight: 3,
   applies: ({ shape }) => shape.source === "kafka",
-  excludes: [brokerKilled.name, brokerRestarted.name],
+  excludes: [killed.name, brokerRestarted.name],
   async disturb({ place }) {
     const close = await place.openTransaction();
     return close;
@@ -123,11 +89,11 @@ const foreignTransaction: LocalKind = {
 
 export const networkKinds: readonly LocalKind[] = [
   reset,
-  answerLost,
+  answerLost("answer of a broker lost, its socket reset"),
   endUnanswered,
   silentSocket,
   silence,
-  brokerKilled,
+  killed,
   brokerRestarted,
   foreignTransaction,
 ];
