@@ -1,6 +1,7 @@
 import { formatDuration } from "./durations.ts";
 import { Parameter } from "./parameter.ts";
 import { Secret } from "./secret.ts";
+import type { TextSplit } from "./text-split.ts";
 import type {
   AggregateNode,
   Node,
@@ -64,7 +65,12 @@ function describeNode(node: Node, { sinks }: Topology): string {
   if (node.kind === "source") return describeSource(node.source);
   if (node.kind === "sink") return describeSink(sinks[node.id]!);
   if (node.kind === "aggregate") return describeAggregate(node);
-  return node.kind === "window" ? describeWindow(node) : node.kind;
+  if (node.kind === "window") return describeWindow(node);
+  return node.kind === "flatMap" && node.split ? describeSplit(node.split) : node.kind;
+}
+
+function describeSplit({ separator }: TextSplit): string {
+  return separator === undefined ? "words" : `split at ${JSON.stringify(separator)}`;
 }
 
 function describeSource({ kind, options, value, timestamp, outOfOrderMs, idleAfterMs }: SourceDescription): string {

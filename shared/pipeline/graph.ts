@@ -37,7 +37,7 @@ export class Graph {
   }
 
   /** Takes the id of a new node out of its options, or derives it. */
-  name(kind: Node["kind"], options: OperatorOptions = {}): string {
+  name(kind: Node["kind"] | "words" | "split", options: OperatorOptions = {}): string {
     checkOptions(`.${kind === "sink" ? "to" : kind}()`, options, ["id"]);
     const derived = this.#derive(kind);
     return this.#claim(options.id === undefined ? derived : checkName(`id of a ${kind}`, options.id));

@@ -3,7 +3,8 @@ import { checkOptions } from "../options.ts";
 import { checkAggregates, checkFunction, checkSink } from "./checks.ts";
 import { checkDuration } from "./durations.ts";
 import { type Definition, type Graph, graphOf, type OperatorOptions } from "./graph.ts";
-import type { Key, LateRow, Node, RecordMetadata, SinkDescription, WindowAssigner } from "./topology.ts";
+import { checkSeparator, splitFunction, type TextSplit } from "./text-split.ts";
+import type { Key, KeyByNode, LateRow, Node, RecordMetadata, SinkDescription, WindowAssigner } from "./topology.ts";
 import { checkWindow } from "./windows.ts";
 
 /** What `.window` takes beside the windows. */
@@ -13,6 +14,8 @@ export interface WindowOptions<K, T> extends OperatorOptions {
   /** Gets each record that came later than that, once for each window that it missed. Without it they are counted only. */
   readonly late?: SinkDescription<LateRow<K, T>>;
 }
+
+const itself = (value: Key): Key => value;
 
 type Flat<T> = { readonly [Name in keyof T]: T[Name] };
 
@@ -63,15 +66,33 @@ export class Stream<out T, out M = string | undefined> implements Definition {
     return this.#then("flatMap", apply, options);
   }
 
-  /** Groups by a key: a string, a finite number, a boolean, a bigint, or a tuple of them. */
+  /** Each text becomes its words: the runs of characters between ASCII white space. Texts of a source stay bytes on the way. */
+  words(this: Stream<string, M>, options?: OperatorOptions): Stream<string, M> {
+    return this.#split("words", {}, options);
+  }
+
+  /**
+   * Each text becomes its parts between the separators, empty ones too, as of `String.prototype.split`. Texts of a source stay bytes on the way.
+   *
+   * @throws UsageError `invalid-argument` for an empty separator
+   */
+  split(this: Stream<string, M>, separator: string, options?: OperatorOptions): Stream<string, M> {
+    return this.#split("split", { separator: checkSeparator(separator) }, options);
+  }
+
+  /** Groups by a key: a string, a finite number, a boolean, a bigint, or a tuple of them. Without a function the values themselves are the keys. */
   keyBy<const K extends Key>(
     apply: (value: T, metadata: RecordMetadata<M>) => K,
     options?: OperatorOptions,
-  ): KeyedStream<K, T> {
-    checkFunction(".keyBy()", apply);
+  ): KeyedStream<K, T>;
+  keyBy<K extends Key>(this: Stream<K, M>, options?: OperatorOptions): KeyedStream<K, K>;
+  keyBy(first?: unknown, second?: OperatorOptions): KeyedStream<Key, T> {
+    const isItself = first === undefined || (typeof first === "object" && first !== null);
+    if (!isItself) checkFunction(".keyBy()", first);
+    const by = isItself ? { apply: itself, itself: true as const } : { apply: first as KeyByNode["apply"] };
     const graph = this[graphOf];
-    const id = graph.name("keyBy", options);
-    graph.nodes.push({ id, kind: "keyBy", input: this.#node, apply });
+    const id = graph.name("keyBy", second ?? (isItself ? (first as OperatorOptions | undefined) : undefined));
+    graph.nodes.push({ id, kind: "keyBy", input: this.#node, ...by });
     return new KeyedStream(graph, id);
   }
 
@@ -83,6 +104,13 @@ export class Stream<out T, out M = string | undefined> implements Definition {
     graph.nodes.push({ id, kind: "sink", input: this.#node });
     graph.sinks.set(id, sink);
     return this;
+  }
+
+  #split(name: "words" | "split", split: TextSplit, options?: OperatorOptions): Stream<string, M> {
+    const graph = this[graphOf];
+    const id = graph.name(name, options);
+    graph.nodes.push({ id, kind: "flatMap", input: this.#node, apply: splitFunction(split), split });
+    return new Stream(graph, id);
   }
 
   #then<R>(kind: "map" | "filter" | "flatMap", apply: unknown, options?: OperatorOptions): Stream<R, M> {

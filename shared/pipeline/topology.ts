@@ -2,6 +2,7 @@ import type { Aggregate } from "../operators/aggregates.ts";
 import type { TwoPhaseCommitSink } from "../ports/sink.ts";
 import type { Source } from "../ports/source.ts";
 import type { Parameter } from "./parameter.ts";
+import type { TextSplit } from "./text-split.ts";
 
 /** What a key may be (protocol §4). `-0` is `0`. */
 export type KeyPart = string | number | boolean | bigint;
@@ -120,11 +121,15 @@ export interface FlatMapNode extends NodeBase {
   readonly kind: "flatMap";
   readonly input: string;
   readonly apply: (value: never, metadata: RecordMetadata<never>) => Iterable<unknown>;
+  /** What `apply` does to a text, where the engine knows. */
+  readonly split?: TextSplit;
 }
 export interface KeyByNode extends NodeBase {
   readonly kind: "keyBy";
   readonly input: string;
   readonly apply: (value: never, metadata: RecordMetadata<never>) => Key;
+  /** `apply` gives the value itself. */
+  readonly itself?: true;
 }
 /** A keyed, windowed aggregation. It reads in one stage (combining before the shuffle), and lives in the next. */
 export interface WindowNode extends NodeBase {

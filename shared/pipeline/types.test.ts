@@ -85,6 +85,38 @@ test("values keep their types along the chain", () => {
   lines().flatMap((line) => line.length);
 });
 
+test("texts are cut into texts, and other values are not", () => {
+  const words = lines().words().split(",", { id: "parts" }).words({ id: "again" });
+  same<ValueOf<typeof words>, string>();
+  const ofKafka = pipeline("types").from(kafka.source({ topic: "in", value: text() }));
+  same<KeyOf<ReturnType<typeof ofKafka.words>>, string | undefined>();
+  // @ts-expect-error an entry is no text
+  entries().words();
+  // @ts-expect-error nor is a number
+  lines()
+    .map((line) => line.length)
+    .split(",");
+  // @ts-expect-error a pattern is no separator
+  assert.throws(() => lines().split(/,/));
+  // @ts-expect-error there is no default separator
+  assert.throws(() => lines().split());
+});
+
+test("without a function the value is the key", () => {
+  const visits = { visits: count() };
+  const byLine = lines().keyBy().aggregate(visits);
+  same<ValueOf<typeof byLine>["key"], string>();
+  const pairs = lines()
+    .map((line): [string, number] => [line, line.length])
+    .keyBy({ id: "pairs" })
+    .aggregate(visits);
+  same<ValueOf<typeof pairs>["key"], [string, number]>();
+  // @ts-expect-error an object is no key
+  entries().keyBy();
+  // @ts-expect-error nor with options
+  entries().keyBy({ id: "entry" });
+});
+
 test("keys keep their types, tuples too", () => {
   const window = tumbling(hours(1));
   const rows = entries()
