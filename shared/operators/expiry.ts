@@ -47,9 +47,10 @@ export class Lifetime {
   replaced(window: WindowState, numbers: Int32Array, known: number, entries: Entries): Uint8Array {
     const replaced = new Uint8Array(numbers.length);
     const [own, other] = [window.columns[this.#latest]!, entries.columns[this.#latest]!];
-    for (let index = 0; index < numbers.length; index++) {
+    for (let index = 0, newest = known; index < numbers.length; index++) {
       const number = numbers[index]!;
-      const isNew = number >= known && !window.isChanged(number);
+      const isNew = number === newest; // new keys are numbered as they come; one may come again
+      if (isNew) newest++;
       const takes = isNew || this.isReplaced(window, number, entries, index);
       window.mark(number);
       if (takes) replaced[index] = 1;

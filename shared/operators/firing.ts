@@ -25,8 +25,8 @@ export function dueOf(
   if (operator.node.kind === "window")
     return after === null ? [] : firingWindows(operator, operator.node, keyGroups, before, after);
   const window = operator.windows.get(always);
-  if (window === undefined || window.changed.length === 0) return [];
-  return [{ window, keys: byGroupAndKey(window.keys, keyGroups, window.changed), stays: true }];
+  if (window === undefined || window.changes === 0) return [];
+  return [{ window, keys: byGroupAndKey(window.keys, keyGroups, window.changed()), stays: true }];
 }
 
 /**
@@ -44,8 +44,8 @@ function firingWindows(
     const end = start + assigner.sizeMs;
     if (end > after) return [];
     const again = before !== null && end <= before;
-    if (again && window.changed.length === 0) return [];
-    const keys = byGroupAndKey(window.keys, keyGroups, again ? window.changed : undefined);
+    if (again && window.changes === 0) return [];
+    const keys = byGroupAndKey(window.keys, keyGroups, again ? window.changed() : undefined);
     return [{ start, end, window, keys, stays: !isPast(after, end, allowedLatenessMs) }];
   });
 }

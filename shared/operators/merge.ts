@@ -49,9 +49,10 @@ export function mergeEach(
   const known = window.keys.count;
   const numbers = window.locate(entries.keys);
   const next = new Array<unknown>(aggregates.length);
-  for (let index = 0; index < numbers.length; index++) {
+  for (let index = 0, newest = known; index < numbers.length; index++) {
     const number = numbers[index]!;
-    const isNew = number >= known && !window.isChanged(number);
+    const isNew = number === newest; // new keys are numbered as they come; one may come again
+    if (isNew) newest++;
     const takes = isNew || lifetime?.isReplaced(window, number, entries, index);
     window.mark(number);
     try {

@@ -1,4 +1,5 @@
 import { keyGroupOf } from "./key-codec.ts";
+import type { KeyColumn } from "./key-table.ts";
 import { type Kind, kind } from "./snapshot.ts";
 import type { GroupChain, StageState } from "./stage-state.ts";
 
@@ -11,7 +12,7 @@ export function changedGroups(state: StageState): number[] {
   for (const removed of state.removed) for (const group of removed.groups) changed[group] = 1;
   for (const group of state.purged) changed[group] = 1;
   for (const { windows } of state.operators) {
-    for (const window of windows.values()) mark(changed, window.keys.hashes, window.changed);
+    for (const window of windows.values()) mark(changed, window.keys, window.changed());
   }
   return [...changed.keys()].filter((group) => changed[group] === 1);
 }
@@ -44,13 +45,14 @@ function liveGroups(state: StageState): Uint8Array | undefined {
   if (state.removed.length === 0 && state.purged.size === 0) return undefined;
   const live = new Uint8Array(state.topology.keyGroups);
   for (const { windows } of state.operators) {
-    for (const { keys } of windows.values()) mark(live, keys.hashes.subarray(0, keys.count));
+    for (const { keys } of windows.values()) mark(live, keys);
   }
   return live;
 }
 
-/** Marks the key groups of keys with these hashes, or of those with these numbers. */
-function mark(groups: Uint8Array, hashes: Int32Array, numbers?: readonly number[]): void {
-  if (numbers === undefined) for (const hash of hashes) groups[keyGroupOf(hash, groups.length)] = 1;
+/** Marks the key groups of keys, or of those with these numbers. */
+function mark(groups: Uint8Array, { count, hashes }: KeyColumn, numbers?: Int32Array): void {
+  if (numbers === undefined)
+    for (let number = 0; number < count; number++) groups[keyGroupOf(hashes[number]!, groups.length)] = 1;
   else for (const number of numbers) groups[keyGroupOf(hashes[number]!, groups.length)] = 1;
 }

@@ -27,6 +27,11 @@ export class KeyTable implements KeyColumn {
     return this.hashes.length;
   }
 
+  /** Makes room for so many keys in all, where they are known to come: else they are moved each time that their number doubles. */
+  reserve(keys: number): void {
+    if (keys > this.capacity) this.#grow(2 ** Math.ceil(Math.log2(keys)));
+  }
+
   /** The number of the key `bytes[start, end)`, which is inserted if it is new: then the number is what `count` was. */
   locate(hash: number, bytes: Uint8Array, start: number, end: number): number {
     const slots = this.#slots;
@@ -54,8 +59,12 @@ export class KeyTable implements KeyColumn {
     if (to > this.bytes.length) this.#growBytes(to);
     if (end - start > 32) this.bytes.set(bytes.subarray(start, end), from);
     else for (let other = start, at = from; other < end; ) this.bytes[at++] = bytes[other++]!;
-    this.#slots[free] = key + 1;
-    if (key === this.capacity) this.#grow(hash);
+    let slot = free;
+    if (key === this.capacity) {
+      this.#grow(this.capacity * 2);
+      slot = this.#freeSlot(hash);
+    }
+    this.#slots[slot] = key + 1;
     this.hashes[key] = hash;
     this.ends[key + 1] = to;
     this.count = key + 1;
@@ -73,24 +82,23 @@ export class KeyTable implements KeyColumn {
     this.bytes = larger;
   }
 
-  /** Doubles, when the key that is being inserted, whose hash is given, does not fit. */
-  #grow(newest: number): void {
-    const capacity = this.capacity * 2;
+  #grow(capacity: number): void {
     const ends = new Int32Array(capacity + 1);
     const hashes = new Int32Array(capacity);
     ends.set(this.ends);
     hashes.set(this.hashes);
-    hashes[this.count] = newest;
     this.ends = ends;
     this.hashes = hashes;
-    const slots = new Int32Array(capacity * 2);
+    this.#slots = new Int32Array(capacity * 2);
+    for (let key = 0; key < this.count; key++) this.#slots[this.#freeSlot(hashes[key]!)] = key + 1;
+  }
+
+  #freeSlot(hash: number): number {
+    const slots = this.#slots;
     const mask = slots.length - 1;
-    for (let key = 0; key <= this.count; key++) {
-      let slot = home(hashes[key]!) & mask;
-      while (slots[slot] !== 0) slot = (slot + 1) & mask;
-      slots[slot] = key + 1;
-    }
-    this.#slots = slots;
+    let slot = home(hash) & mask;
+    while (slots[slot] !== 0) slot = (slot + 1) & mask;
+    return slot;
   }
 }
 

@@ -38,8 +38,8 @@ export class SnapshotEncoder {
     const anyBase = [...kinds.values()].includes(kind.base);
     this.#selections = state.operators.flatMap((operator) =>
       windowsInOrder(operator).flatMap(([start, window]) => {
-        const numbers = anyBase ? select(window, kinds, state.topology.keyGroups) : window.changed;
-        if (numbers.length === 0) return [];
+        const numbers = anyBase ? select(window, kinds, state.topology.keyGroups) : window.changed();
+        if ((numbers?.length ?? window.changes) === 0) return [];
         return [{ operator, start, window, sorted: byGroupAndKey(window.keys, state.topology.keyGroups, numbers) }];
       }),
     );

@@ -2,18 +2,20 @@ import { type Column, growColumns, type NamedAggregate, newColumns } from "./col
 import { type Entries, pick } from "./entries.ts";
 import { type KeyColumn, KeyTable } from "./key-table.ts";
 
-/** The merged accumulators of one window of one operator, for the keys of one task. Knows what changed since the last snapshot. */
+/**
+ * The merged accumulators of one window of one operator, for the keys of one task. Knows what changed since the last snapshot: keys that it has not, and those
+ * that are marked. So nothing is kept of what changed in a window that no snapshot has.
+ */
 export class WindowState implements Entries {
   readonly keys = new KeyTable();
   readonly columns: Column[];
-  /** Numbers of the keys that changed. */
-  changed: number[] = [];
-  #isChanged: Uint8Array;
+  /** Numbers below `saved` that are marked, and 1 for each of them. */
+  #marked: number[] = [];
+  #isMarked = new Uint8Array();
   #saved = 0;
 
   constructor(aggregates: readonly NamedAggregate[]) {
     this.columns = newColumns(aggregates, this.keys.capacity);
-    this.#isChanged = new Uint8Array(this.keys.capacity);
   }
 
   /** Keys below this number are in the last snapshot. */
@@ -21,22 +23,36 @@ export class WindowState implements Entries {
     return this.#saved;
   }
 
+  /** How many keys changed. */
+  get changes(): number {
+    return this.#marked.length + this.keys.count - this.#saved;
+  }
+
+  /** Numbers of the keys that changed; undefined: of all. */
+  changed(): Int32Array | undefined {
+    if (this.#saved === 0) return undefined;
+    const numbers = new Int32Array(this.changes);
+    numbers.set(this.#marked);
+    for (let number = this.#saved, at = this.#marked.length; at < numbers.length; ) numbers[at++] = number++;
+    return numbers;
+  }
+
   isChanged(number: number): boolean {
-    return this.#isChanged[number] === 1;
+    return number >= this.#saved || this.#isMarked[number] === 1;
   }
 
   /** The numbers of these keys, all of them changed from now on. Those from `keys.count`, as it was before the call, are new and have no accumulators yet. */
   touch(keys: KeyColumn): Int32Array {
     const numbers = this.locate(keys);
-    for (const number of numbers) this.mark(number);
+    if (this.#saved > 0) for (const number of numbers) this.mark(number);
     return numbers;
   }
 
   /** The key with this number is changed from now on. */
   mark(number: number): void {
-    if (this.#isChanged[number] === 1) return;
-    this.#isChanged[number] = 1;
-    this.changed.push(number);
+    if (this.isChanged(number)) return;
+    this.#isMarked[number] = 1;
+    this.#marked.push(number);
   }
 
   /** The keys with these numbers, as a table of their own. It knows which of them changed, but not which are new: for state whose keys go one by one. */
@@ -54,29 +70,32 @@ export class WindowState implements Entries {
       const own = this.columns[at]!;
       for (let index = 0; index < numbers.length; index++) own[numbers[index]!] = column[index];
     }
-    this.#saved = this.keys.count;
+    this.#setSaved();
   }
 
   /** All is in a snapshot now. */
   markSaved(): void {
-    for (const number of this.changed) this.#isChanged[number] = 0;
-    this.changed = [];
-    this.#saved = this.keys.count;
+    for (const number of this.#marked) this.#isMarked[number] = 0;
+    this.#marked = [];
+    this.#setSaved();
   }
 
   /** The numbers of these keys, as `touch` gives them; whoever changes one marks it. */
   locate({ count, bytes, ends, hashes }: KeyColumn): Int32Array {
+    this.keys.reserve(count);
     const numbers = new Int32Array(count);
     for (let index = 0; index < count; index++) {
       numbers[index] = this.keys.locate(hashes[index]!, bytes, ends[index]!, ends[index + 1]!);
     }
-    const { capacity } = this.keys;
-    growColumns(this.columns, capacity);
-    if (this.#isChanged.length < capacity) {
-      const larger = new Uint8Array(capacity);
-      larger.set(this.#isChanged);
-      this.#isChanged = larger;
-    }
+    growColumns(this.columns, this.keys.capacity);
     return numbers;
+  }
+
+  #setSaved(): void {
+    this.#saved = this.keys.count;
+    if (this.#isMarked.length >= this.#saved) return;
+    const larger = new Uint8Array(this.keys.capacity);
+    larger.set(this.#isMarked);
+    this.#isMarked = larger;
   }
 }
