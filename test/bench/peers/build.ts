@@ -1,12 +1,15 @@
-import { mkdirSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cacheFolder, command } from "../../support/kafka/jars.ts";
 
 export type JavaModule = "flink" | "kstreams" | "spark" | "tools";
 
-const pom = fileURLToPath(new URL("java/pom.xml", import.meta.url));
+const sources = fileURLToPath(new URL("java", import.meta.url));
 const built = join(cacheFolder, "peers");
+/** Clones of different versions share a cache. */
+const classes = `classes-${digestOf(sources)}`;
 
 /** Resolves the modules' jars and compiles them, as far as that is not done yet. */
 export async function buildJava(modules: readonly JavaModule[]): Promise<void> {
@@ -15,12 +18,20 @@ export async function buildJava(modules: readonly JavaModule[]): Promise<void> {
   await command("mvn", [
     "--quiet",
     "--batch-mode",
-    "--file",
-    pom,
+    ...["--file", join(sources, "pom.xml")],
     ...select,
     `-Dbuild.folder=${built}`,
+    `-Dclasses.folder=${classes}`,
     "process-classes",
   ]);
+}
+
+function digestOf(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const hash = createHash("sha256");
+  for (const path of files.map(({ parentPath, name }) => join(parentPath, name)).sort())
+    hash.update(path.slice(folder.length)).update(readFileSync(path));
+  return hash.digest("hex").slice(0, 12);
 }
 
 /** What Spark and Flink reach into. */
@@ -34,6 +45,6 @@ export function javaCommand(module: JavaModule, name: string, parameters: readon
   return [
     ...["java", `-Xmx${heap}`, "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"],
     ...opened.split(" ").map((name) => `--add-opens=java.base/${name}=ALL-UNNAMED`),
-    ...["-cp", `${join(folder, "classes")}:${join(folder, "lib", "*")}`, `peers.${name}`, ...parameters],
+    ...["-cp", `${join(folder, classes)}:${join(folder, "lib", "*")}`, `peers.${name}`, ...parameters],
   ];
 }

@@ -11,7 +11,8 @@ export interface Place {
 }
 
 /**
- * A program that does the job of JOB.md: it prints `MARK start MS` when the clock shall start, `MARK end MS` when it believes itself done, and exits with 0.
+ * A program that does a job of JOB.md: it prints `MARK start MS` when the clock shall start. One whose job has an end prints `MARK end MS` when it believes
+ * itself done, and exits with 0; one whose job has none goes on until it is killed, and, started again in the same place, from where it was.
  */
 export interface Engine {
   readonly name: string;
@@ -23,21 +24,19 @@ export interface Engine {
   command(place: Place): string[];
 }
 
+type Job = "count" | "pass" | "running";
+
+/** What every other engine is compared with. */
+export const baseline = "flink";
+
 /** Threads of each engine: processors of a small machine. */
 const parallelism = "2";
 
-export const engines: readonly Engine[] = [
-  flink("flink", 1000, "hashmap"),
-  flink("flink-10s", 10_000, "hashmap"),
-  flink("flink-rocksdb", 1000, "rocksdb"),
-  {
-    name: "kstreams",
-    epochMs: 1000,
-    module: "kstreams",
-    results: "topic",
-    command: ({ bootstrap, input, output, work }) =>
-      javaCommand("kstreams", "StreamsPeer", [bootstrap, input, output, work, "1000", parallelism]),
-  },
+export const throughputEngines: readonly Engine[] = [
+  flink("flink", "count", 1000),
+  flink("flink-10s", "count", 10_000),
+  flink("flink-rocksdb", "count", 1000, "rocksdb"),
+  kafkaStreams("kstreams", "count", 1000),
   {
     name: "spark",
     epochMs: null,
@@ -45,30 +44,42 @@ export const engines: readonly Engine[] = [
     results: "files",
     command: ({ bootstrap, input, work }) => javaCommand("spark", "SparkPeer", [bootstrap, input, work, parallelism]),
   },
-  epochflow("epochflow", 1000),
-  epochflow("epochflow-10s", 10_000),
+  epochflow("epochflow", "../../../examples/word-count-kafka.ts", 1000),
+  epochflow("epochflow-10s", "../../../examples/word-count-kafka.ts", 10_000),
 ];
 
-function flink(name: string, epochMs: number, backend: string): Engine {
+function flink(name: string, job: Job, epochMs: number, backend = "hashmap"): Engine {
   return {
     name,
     epochMs,
     module: "flink",
     results: "topic",
     command: ({ bootstrap, input, output, work }) =>
-      javaCommand("flink", "FlinkPeer", [bootstrap, input, output, work, String(epochMs), parallelism, backend]),
+      javaCommand("flink", "FlinkPeer", [job, bootstrap, input, output, work, String(epochMs), parallelism, backend]),
   };
 }
 
-function epochflow(name: string, epochMs: number): Engine {
-  const program = fileURLToPath(new URL("epochflow.ts", import.meta.url));
+function kafkaStreams(name: string, job: Job, epochMs: number): Engine {
+  return {
+    name,
+    epochMs,
+    module: "kstreams",
+    results: "topic",
+    command: ({ bootstrap, input, output, work }) =>
+      javaCommand("kstreams", "StreamsPeer", [job, bootstrap, input, output, work, String(epochMs), parallelism]),
+  };
+}
+
+/** A pipeline of ours, in a process of its own with worker threads; with `follow` it does not end where its input does. */
+function epochflow(name: string, pipeline: string, epochMs: number, ...follow: readonly "follow"[]): Engine {
+  const [program, path] = ["epochflow.ts", pipeline].map((file) => fileURLToPath(new URL(file, import.meta.url)));
   return {
     name,
     epochMs,
     results: "topic",
     command: ({ bootstrap, input, output, work }) => [
-      ...[process.execPath, "--conditions=epochflow-source", program],
-      ...[bootstrap, input, output, work, String(epochMs), parallelism],
+      ...[process.execPath, "--conditions=epochflow-source", program!],
+      ...[path!, bootstrap, input, output, work, String(epochMs), parallelism, ...follow],
     ],
   };
 }

@@ -1,9 +1,9 @@
-/** `node epochflow.ts BROKERS INPUT OUTPUT FOLDER EPOCH_MS PARALLELISM`: the job of JOB.md, by `examples/word-count-kafka.ts`. */
+/** `node epochflow.ts PIPELINE BROKERS INPUT OUTPUT FOLDER EPOCH_MS PARALLELISM [follow]`: a job of JOB.md by a pipeline, to the end of its input, or on and on. */
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { run } from "epochflow/local";
 
-const [brokers, input, output, folder, epochMs, parallelism] = process.argv.slice(2) as [
+const [pipeline, brokers, input, output, folder, epochMs, parallelism] = process.argv.slice(2) as [
+  string,
   string,
   string,
   string,
@@ -14,11 +14,12 @@ const [brokers, input, output, folder, epochMs, parallelism] = process.argv.slic
 const mark = (name: string) => console.log(`MARK ${name} ${Date.now()}`);
 
 mark("start");
-const { outcome, error } = await run(fileURLToPath(new URL("../../../examples/word-count-kafka.ts", import.meta.url)), {
+const { outcome, error } = await run(pipeline, {
   parameters: { brokers, input, output },
   state: join(folder, "state"),
   epochIntervalMs: Number(epochMs),
   parallelism: Number(parallelism),
+  follow: process.argv.includes("follow"),
 });
 mark("end");
 if (outcome !== "done") throw new Error(`the run ended as ${outcome}: ${error?.message ?? ""}`);

@@ -22,12 +22,12 @@ import org.apache.flink.streaming.api.windowing.assigners.TumblingEventTimeWindo
 import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
 import org.apache.flink.util.Collector;
 
-/** FlinkPeer BOOTSTRAP IN OUT WORKDIR INTERVAL_MS PARALLELISM hashmap|rocksdb */
+/** FlinkPeer count BOOTSTRAP IN OUT WORKDIR INTERVAL_MS PARALLELISM hashmap|rocksdb */
 public class FlinkPeer {
   public static void main(String[] a) throws Exception {
-    String bootstrap = a[0], in = a[1], out = a[2], work = a[3], backend = a[6];
-    long interval = Long.parseLong(a[4]);
-    int parallelism = Integer.parseInt(a[5]);
+    String bootstrap = a[1], in = a[2], out = a[3], work = a[4], backend = a[7];
+    long interval = Long.parseLong(a[5]);
+    int parallelism = Integer.parseInt(a[6]);
 
     Configuration conf = new Configuration();
     conf.set(StateBackendOptions.STATE_BACKEND, backend);

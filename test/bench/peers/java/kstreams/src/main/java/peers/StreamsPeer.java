@@ -15,7 +15,7 @@ import org.apache.kafka.streams.processor.TimestampExtractor;
 import org.apache.kafka.streams.state.*;
 
 /**
- * StreamsPeer BOOTSTRAP IN OUT WORKDIR INTERVAL_MS THREADS
+ * StreamsPeer count BOOTSTRAP IN OUT WORKDIR INTERVAL_MS THREADS
  *
  * Kafka Streams has no end of input, and its stream time is the highest timestamp seen by a task, not a minimum over
  * its upstreams: hence a grace of a day; with 5 seconds it drops most of the words. The flush records of IN are ignored,
@@ -32,15 +32,15 @@ public class StreamsPeer {
   }
 
   public static void main(String[] a) throws Exception {
-    String bootstrap = a[0], in = a[1], out = a[2], app = "ks-" + out;
+    String bootstrap = a[1], in = a[2], out = a[3], app = "ks-" + out;
 
     Properties p = new Properties();
     p.put(StreamsConfig.APPLICATION_ID_CONFIG, app);
     p.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap);
-    p.put(StreamsConfig.STATE_DIR_CONFIG, a[3] + "/state");
+    p.put(StreamsConfig.STATE_DIR_CONFIG, a[4] + "/state");
     p.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
-    p.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, a[4]);
-    p.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, a[5]);
+    p.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, a[5]);
+    p.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, a[6]);
     p.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 64 << 20);
     p.put(StreamsConfig.producerPrefix("transaction.timeout.ms"), 120000);
     p.put(StreamsConfig.consumerPrefix("auto.offset.reset"), "earliest");
