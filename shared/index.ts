@@ -6,7 +6,7 @@
 export type { ErrorDescription, ErrorKind, ErrorPlace } from "./errors.ts";
 export { EpochflowError, InfrastructureError, LossError, UsageError, UserCodeError } from "./errors.ts";
 export type { Json } from "./json.ts";
-export type { Aggregate } from "./operators/aggregates.ts";
+export type { Aggregate, FieldFold, NumberOf } from "./operators/aggregates.ts";
 export { aggregate, average, collect, count, max, min, reduce, sum } from "./operators/aggregates.ts";
 export { checkOptions } from "./options.ts";
 export type {
@@ -43,6 +43,7 @@ export type { OrParameter, Parameter } from "./pipeline/parameter.ts";
 export { parameter } from "./pipeline/parameter.ts";
 export type { DeadLetter, Pipeline, PipelineOptions } from "./pipeline/pipeline.ts";
 export { deadLetter, pipeline } from "./pipeline/pipeline.ts";
+export type { At, Pointer, PointerTo } from "./pipeline/pointer-types.ts";
 export type { Secret } from "./pipeline/secret.ts";
 export { environment, secret } from "./pipeline/secret.ts";
 export type { SourceOptions } from "./pipeline/source-options.ts";

@@ -1,4 +1,6 @@
 import { UserCodeError } from "../errors.ts";
+import { toSelector } from "../pipeline/pointer.ts";
+import type { At, Pointer, PointerTo } from "../pipeline/pointer-types.ts";
 
 /**
  * An aggregate as a monoid on accumulators: because partial ones can be merged, readers pre-aggregate before the shuffle, as a combiner
@@ -9,6 +11,8 @@ export interface Aggregate<in T, A, out R> {
   readonly name: string;
   /** The accumulator is always a plain number, so that state may keep it in a column of numbers. */
   readonly numeric?: boolean;
+  /** What it folds of each value, where that is no more than a field. */
+  readonly field?: FieldFold<A>;
   init(): A;
   add(accumulator: A, value: T): A;
   /** Associative; `other` holds what came after `accumulator`. */
@@ -16,6 +20,16 @@ export interface Aggregate<in T, A, out R> {
   /** Called again each time that the window fires: must leave the accumulator as it is. */
   result(accumulator: A): R;
 }
+
+/** For each value, `add` is `field.add` of what the pointer leads to in it: so the rest of the value need not be there. */
+export interface FieldFold<A> {
+  /** A JSON pointer (RFC 6901). */
+  readonly pointer: string;
+  add(accumulator: A, found: unknown): A;
+}
+
+/** A number of a value: by a function, or by a JSON pointer into it, "/amount". */
+export type NumberOf<T> = ((value: T) => number) | PointerTo<NoInfer<T>, number>;
 
 /** An aggregate of one's own; without a name it is called "custom". */
 export function aggregate<T, A, R>(
@@ -37,30 +51,30 @@ export function count(): Aggregate<unknown, number, number> {
 }
 
 /** Sum of a number of each value. */
-export function sum<T>(select: (value: T) => number): Aggregate<T, number, number> {
+export function sum<T>(select: NumberOf<T>): Aggregate<T, number, number> {
   return foldNumbers("sum", select, 0, (a, b) => a + b);
 }
 
 /** The smallest of a number of each value. */
-export function min<T>(select: (value: T) => number): Aggregate<T, number, number> {
+export function min<T>(select: NumberOf<T>): Aggregate<T, number, number> {
   return foldNumbers("min", select, Number.POSITIVE_INFINITY, Math.min);
 }
 
 /** The largest of a number of each value. */
-export function max<T>(select: (value: T) => number): Aggregate<T, number, number> {
+export function max<T>(select: NumberOf<T>): Aggregate<T, number, number> {
   return foldNumbers("max", select, Number.NEGATIVE_INFINITY, Math.max);
 }
 
 /** Arithmetic mean of a number of each value. */
-export function average<T>(select: (value: T) => number): Aggregate<T, [sum: number, count: number], number> {
+export function average<T>(select: NumberOf<T>): Aggregate<T, [sum: number, count: number], number> {
   return {
     name: "average",
     init: () => [0, 0],
-    add(accumulator, value) {
-      accumulator[0] += finite("average", select(value));
+    ...foldNumber<T, [sum: number, count: number]>("average", select, (accumulator, number) => {
+      accumulator[0] += number;
       accumulator[1] += 1;
       return accumulator;
-    },
+    }),
     merge(accumulator, other) {
       accumulator[0] += other[0];
       accumulator[1] += other[1];
@@ -70,17 +84,21 @@ export function average<T>(select: (value: T) => number): Aggregate<T, [sum: num
   };
 }
 
-/** All values, or a part of each, in the order in which they are folded: that of the offsets in a partition. State grows with them. */
+/**
+ * All values, or a part of each, in the order in which they are folded: that of the offsets in a partition. State grows with them. A JSON pointer picks the part as a
+ * function does; where it leads to nothing, `undefined` is collected.
+ */
 export function collect<T>(): Aggregate<T, T[], T[]>;
 export function collect<T, R>(select: (value: T) => R): Aggregate<T, R[], R[]>;
-export function collect<T>(select: (value: T) => unknown = (value) => value): Aggregate<T, unknown[], unknown[]> {
+export function collect<T, const P extends Pointer<T> = Pointer<T>>(pointer: P): Aggregate<T, At<T, P>[], At<T, P>[]>;
+export function collect<T>(select: string | ((value: T) => unknown) = ""): Aggregate<T, unknown[], unknown[]> {
   return {
     name: "collect",
     init: () => [],
-    add(accumulator, value) {
-      accumulator.push(select(value));
+    ...foldField<T, unknown[]>("collect", select, (accumulator, found) => {
+      accumulator.push(found);
       return accumulator;
-    },
+    }),
     merge(accumulator, other) {
       for (const item of other) accumulator.push(item);
       return accumulator;
@@ -107,7 +125,7 @@ export function reduce<T>(combine: (left: T, right: T) => T, initial?: T): Aggre
 
 function foldNumbers<T>(
   name: string,
-  select: (value: T) => number,
+  select: NumberOf<T>,
   initial: number,
   combine: (left: number, right: number) => number,
 ): Aggregate<T, number, number> {
@@ -115,18 +133,38 @@ function foldNumbers<T>(
     name,
     numeric: true,
     init: () => initial,
-    add: (accumulator, value) => combine(accumulator, finite(name, select(value))),
+    ...foldNumber<T, number>(name, select, combine),
     merge: (accumulator, other) => combine(accumulator, other),
     result: (accumulator) => accumulator,
   };
 }
 
+type Fold<T, A> = Pick<Aggregate<T, A, unknown>, "add" | "field">;
+
+/** Folds a finite number of each value. */
+function foldNumber<T, A>(name: string, select: NumberOf<T>, add: (accumulator: A, number: number) => A): Fold<T, A> {
+  const pointer = typeof select === "string" ? select : undefined;
+  return foldField<T, A>(name, select, (accumulator, found) => add(accumulator, finite(name, found, pointer)));
+}
+
+function foldField<T, A>(
+  name: string,
+  given: string | ((value: T) => unknown),
+  add: (accumulator: A, found: unknown) => A,
+): Fold<T, A> {
+  const select = toSelector<(value: T) => unknown>(`${name}()`, given);
+  const fold = { add: (accumulator: A, value: T) => add(accumulator, select(value)) };
+  return typeof given === "string" ? { ...fold, field: { pointer: given, add } } : fold;
+}
+
 /** One NaN would make a whole window's result NaN, and JSON has no word for it: better to refuse the one record. */
-function finite(name: string, value: number): number {
-  if (Number.isFinite(value)) return value;
-  const got = typeof value === "number" ? String(value) : value === null ? "null" : `a value of type ${typeof value}`;
+function finite(name: string, value: unknown, pointer?: string): number {
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  const got = typeof value === "number" || value === null ? String(value) : `a value of type ${typeof value}`;
   throw new UserCodeError(
     "not-a-number",
-    `The function given to ${name}() must return a finite number, but returned ${got}`,
+    pointer === undefined
+      ? `The function given to ${name}() must return a finite number, but returned ${got}`
+      : `${name}("${pointer}") takes a finite number, but found ${value === undefined ? "nothing" : got}`,
   );
 }

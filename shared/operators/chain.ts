@@ -13,6 +13,7 @@ import { whyNoKey } from "../state/key-codec.ts";
 import type { StageEnvironment, WriteRows } from "./environment.ts";
 import type { Failures } from "./failures.ts";
 import type { Origin } from "./origin.ts";
+import { rowMaker } from "./select.ts";
 import { settled, wantsMetadata } from "./user-function.ts";
 
 /** Values between two operators: value i came from row `rows[i]` of `origin`. `rows` may be longer, and is reused for the next batch. */
@@ -101,6 +102,8 @@ function operatorOf(node: Node): Operator {
       return filterOperator(node);
     case "flatMap":
       return flatMapOperator(node);
+    case "select":
+      return mapOperator({ apply: rowMaker(node) });
     default:
       throw new Error(`A ${node.kind} cannot stand within a stage`);
   }
@@ -110,7 +113,7 @@ function operatorOf(node: Node): Operator {
  * In each operator a `try` is around the loop, and not in it: a failure leaves the loop, which then goes on after the value that failed.
  */
 
-function mapOperator(node: MapNode): Operator {
+function mapOperator(node: Pick<MapNode, "apply">): Operator {
   const apply = withMetadata(node.apply);
   return ({ origin, values, rows }, numbers, fail) => {
     const count = values.length;

@@ -1,5 +1,7 @@
 import { UsageError } from "../errors.ts";
 import type { Aggregate } from "../operators/aggregates.ts";
+import { kindOf } from "./kind-of.ts";
+import { tokensOf } from "./pointer.ts";
 import type { SinkDescription } from "./topology.ts";
 
 /** Columns that a window's rows have anyway, and the one name that is no ordinary property. */
@@ -21,6 +23,18 @@ export function checkSink(what: string, given: SinkDescription): void {
   });
 }
 
+/** @throws UsageError `invalid-argument`, `invalid-pointer` */
+export function checkFields(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const names = Object.keys(fields ?? {});
+  if (typeof fields !== "object" || names.length === 0 || names.includes("__proto__")) {
+    throw new UsageError("invalid-argument", ".select() takes the fields of its rows, each with a JSON pointer", {
+      wayOut: 'For instance .select({ word: "/key", count: "/count" }).',
+    });
+  }
+  for (const name of names) tokensOf(`"${name}" of .select()`, fields[name]);
+  return { ...fields };
+}
+
 /** @throws UsageError `invalid-aggregate` */
 export function checkAggregates(aggregates: Readonly<Record<string, Aggregate<never, unknown, unknown>>>): void {
   const names = Object.keys(aggregates ?? {});
@@ -38,9 +52,4 @@ export function checkAggregates(aggregates: Readonly<Record<string, Aggregate<ne
   throw new UsageError("invalid-aggregate", `.aggregate() got ${problem}`, {
     wayOut: "Give each a name, and call the built-in ones: .aggregate({ visits: count() }).",
   });
-}
-
-function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  return Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

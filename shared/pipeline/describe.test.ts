@@ -1,6 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count, deadLetter, files, hours, type OperatorOptions, pipeline, sliding, text, tumbling } from "../index.ts";
+import {
+  count,
+  deadLetter,
+  files,
+  hours,
+  json,
+  type OperatorOptions,
+  pipeline,
+  sliding,
+  sum,
+  text,
+  tumbling,
+} from "../index.ts";
 import { describe } from "./describe.ts";
 
 const source = () => files.source({ path: "in", value: text() });
@@ -162,7 +174,18 @@ test("options and arguments are checked where they are given", () => {
   usage(() => pipeline("demo", { guarantee: "at-leats-once" as never }), "invalid-option", /"at-least-once"/);
   for (const keyGroups of [0, 1.5, 32_769]) usage(() => pipeline("demo", { keyGroups }), "invalid-option", /keyGroups/);
   usage(() => pipeline("demo").from(sink() as never), "invalid-argument", /takes a source/);
-  usage(() => lines().map("x" as never), "invalid-argument", /\.map\(\) takes a function, not a string/);
+  usage(
+    () => lines().map(5 as never),
+    "invalid-argument",
+    /\.map\(\) takes a function or a JSON pointer, not a number/,
+  );
+  usage(() => lines().keyBy("x" as never), "invalid-pointer", /\.keyBy\(\) got "x", which is no JSON pointer/);
+  usage(() => lines().keyBy(["/x", "y"] as never), "invalid-pointer", /\.keyBy\(\) got "y"/);
+  usage(() => lines().select({} as never), "invalid-argument", /\.select\(\) takes the fields/);
+  usage(() => lines().select({ word: "key" } as never), "invalid-pointer", /"word" of \.select\(\) got "key"/);
+  usage(() => lines().select({ ["__proto__"]: "" }), "invalid-argument", /\.select\(\)/);
+  usage(() => files.source({ path: "in", value: json(), timestamp: "at" as never }), "invalid-pointer", /timestamp of/);
+  usage(() => sum("amount" as never), "invalid-pointer", /sum\(\) got "amount"/);
   usage(() => lines().map(String, { name: "x" } as never), "unknown-option", /\.map\(\) has no option "name"/);
   usage(() => lines().to({ path: "x" } as never), "invalid-argument", /takes a sink/);
   const keyed = lines().keyBy((line) => line);

@@ -1,6 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count, deadLetter, files, hours, minutes, parameter, pipeline, sliding, text } from "../index.ts";
+import {
+  collect,
+  count,
+  deadLetter,
+  files,
+  hours,
+  json,
+  kafka,
+  minutes,
+  parameter,
+  pipeline,
+  sliding,
+  sum,
+  text,
+} from "../index.ts";
 import { describe } from "./describe.ts";
 import { explain } from "./explain.ts";
 
@@ -16,6 +30,22 @@ test("explain says how long a running aggregation keeps its keys", () => {
     "  aggregate-1  ← key-by-1     running aggregation, for ever: visits = count()",
     "  aggregate-2  ← key-by-1     running aggregation, until no record came for 1 day 12 hours: visits = count()",
   ]);
+});
+
+test("explain shows JSON pointers, as data", () => {
+  const keyed = pipeline("demo")
+    .from(files.source({ path: "in", value: json(), timestamp: "/time" }))
+    .map("/event")
+    .keyBy(["/user", "/a~1b"]);
+  const rows = keyed.aggregate({ total: sum("/amount"), all: collect(), n: count() });
+  const sink = kafka.sink({ topic: "t", key: "/user", value: "/text", headers: () => ({}) });
+  const lines = explain(describe(rows.select({ user: "/key/0", text: "/n" } as never).to(sink as never))).split("\n");
+  assert.match(lines.join("\n"), /of json, time from "\/time", out of order/);
+  assert.match(lines.join("\n"), /map-1 +← source-1 +map "\/event"\n/);
+  assert.match(lines.join("\n"), /key-by-1 +← map-1 +keyBy \["\/user", "\/a~1b"\]\n/);
+  assert.match(lines.join("\n"), /: total = sum\("\/amount"\), all = collect\(""\), n = count\(\)\n/);
+  assert.match(lines.join("\n"), /select user = "\/key\/0", text = "\/n"\n/);
+  assert.match(lines.join("\n"), /value: \/text, key: "\/user", headers: a function/);
 });
 
 test("explain shows stages, operators, windows, sinks and parameters", () => {

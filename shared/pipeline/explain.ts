@@ -1,10 +1,12 @@
 import { formatDuration } from "./durations.ts";
 import { Parameter } from "./parameter.ts";
+import { pointerOf } from "./pointer.ts";
 import { Secret } from "./secret.ts";
 import type { TextSplit } from "./text-split.ts";
 import type {
   AggregateNode,
   Node,
+  SelectNode,
   SinkDescription,
   SourceDescription,
   Stage,
@@ -66,7 +68,23 @@ function describeNode(node: Node, { sinks }: Topology): string {
   if (node.kind === "sink") return describeSink(sinks[node.id]!);
   if (node.kind === "aggregate") return describeAggregate(node);
   if (node.kind === "window") return describeWindow(node);
-  return node.kind === "flatMap" && node.split ? describeSplit(node.split) : node.kind;
+  if (node.kind === "select") return `select ${describeFields(node)}`;
+  if (node.kind === "flatMap" && node.split) return describeSplit(node.split);
+  const pointer = describePointer(node.apply);
+  return pointer === undefined || pointer === '""' ? node.kind : `${node.kind} ${pointer}`;
+}
+
+function describeFields({ fields }: SelectNode): string {
+  return Object.entries(fields)
+    .map(([name, pointer]) => `${name} = ${JSON.stringify(pointer)}`)
+    .join(", ");
+}
+
+/** Undefined for a function of the user's. */
+function describePointer(select: unknown): string | undefined {
+  const pointer = pointerOf(select);
+  if (pointer === undefined) return undefined;
+  return typeof pointer === "string" ? JSON.stringify(pointer) : describeOption(pointer);
 }
 
 function describeSplit({ separator }: TextSplit): string {
@@ -76,7 +94,7 @@ function describeSplit({ separator }: TextSplit): string {
 function describeSource({ kind, options, value, timestamp, outOfOrderMs, idleAfterMs }: SourceDescription): string {
   return [
     `${kind} source ${describeOptions(options)} of ${value.name}`,
-    timestamp === undefined ? "the source's own time" : "time from the value",
+    timestamp === undefined ? "the source's own time" : `time from ${describePointer(timestamp) ?? "the value"}`,
     `out of order by ${formatDuration(outOfOrderMs)}`,
     `idle after ${formatDuration(idleAfterMs)}`,
   ].join(", ");
@@ -100,7 +118,9 @@ function describeAggregate({ expireAfterMs, aggregates }: AggregateNode): string
 }
 
 function columnsOf(aggregates: WindowNode["aggregates"]): string {
-  const columns = Object.entries(aggregates).map(([column, { name }]) => `${column} = ${name}()`);
+  const columns = Object.entries(aggregates).map(
+    ([column, { name, field }]) => `${column} = ${name}(${field ? JSON.stringify(field.pointer) : ""})`,
+  );
   return columns.join(", ");
 }
 
@@ -113,7 +133,7 @@ function describeOptions(options: Readonly<Record<string, unknown>>): string {
 function describeOption(value: unknown): string {
   if (value instanceof Parameter) return `parameter("${value.name}")`;
   if (value instanceof Secret || value instanceof RegExp) return String(value);
-  if (typeof value === "function") return "a function";
+  if (typeof value === "function") return describePointer(value) ?? "a function";
   if (Array.isArray(value)) return `[${value.map(describeOption).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   // Encoders and decoders have names.

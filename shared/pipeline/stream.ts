@@ -1,10 +1,21 @@
 import type { Aggregate } from "../operators/aggregates.ts";
 import { checkOptions } from "../options.ts";
-import { checkAggregates, checkFunction, checkSink } from "./checks.ts";
+import { checkAggregates, checkFields, checkSink } from "./checks.ts";
 import { checkDuration } from "./durations.ts";
 import { type Definition, type Graph, graphOf, type OperatorOptions } from "./graph.ts";
+import { toKeySelector, toSelector } from "./pointer.ts";
+import type { At, KeyAt, KeysAt, Pointer, PointerTo, Selected } from "./pointer-types.ts";
 import { checkSeparator, splitFunction, type TextSplit } from "./text-split.ts";
-import type { Key, KeyByNode, LateRow, Node, RecordMetadata, SinkDescription, WindowAssigner } from "./topology.ts";
+import type {
+  Key,
+  KeyByNode,
+  KeyPart,
+  LateRow,
+  Node,
+  RecordMetadata,
+  SinkDescription,
+  WindowAssigner,
+} from "./topology.ts";
 import { checkWindow } from "./windows.ts";
 
 /** What `.window` takes beside the windows. */
@@ -14,8 +25,6 @@ export interface WindowOptions<K, T> extends OperatorOptions {
   /** Gets each record that came later than that, once for each window that it missed. Without it they are counted only. */
   readonly late?: SinkDescription<LateRow<K, T>>;
 }
-
-const itself = (value: Key): Key => value;
 
 type Flat<T> = { readonly [Name in keyof T]: T[Name] };
 
@@ -36,7 +45,8 @@ export type WindowRow<K, R> = Flat<{ key: K; windowStart: number; windowEnd: num
 
 /**
  * Values of type T in event time, of records whose keys are an M. A handle is an immutable value: each method makes another one, so a stream may be used
- * several times. Functions must be pure and synchronous: they run again when an epoch is tried again.
+ * several times. Functions must be pure and synchronous: they run again when an epoch is tried again. Where a function would merely pick a field, a JSON pointer
+ * (RFC 6901) such as "/user/id" can stand in its place, which the engine understands.
  */
 export class Stream<out T, out M = string | undefined> implements Definition {
   readonly [graphOf]: Graph;
@@ -47,8 +57,28 @@ export class Stream<out T, out M = string | undefined> implements Definition {
     this.#node = node;
   }
 
-  map<R>(apply: (value: T, metadata: RecordMetadata<M>) => R, options?: OperatorOptions): Stream<R, M> {
+  map<R>(apply: (value: T, metadata: RecordMetadata<M>) => R, options?: OperatorOptions): Stream<R, M>;
+  map<V, N, const P extends Pointer<V>>(this: Stream<V, N>, pointer: P, options?: OperatorOptions): Stream<At<V, P>, N>;
+  map(apply: string | ((value: T, metadata: RecordMetadata<M>) => unknown), options?: OperatorOptions) {
     return this.#then("map", apply, options);
+  }
+
+  /**
+   * Makes a row of each value: `.select({ word: "/key", count: "/count" })` gives `{ word, count }`, in this order. A field whose pointer leads to nothing is left out
+   * of the row, as JSON leaves out what is undefined.
+   *
+   * @throws UsageError `invalid-argument`, or `invalid-pointer` for a text that is none
+   */
+  select<V, N, const Fields extends Readonly<Record<string, Pointer<V>>>>(
+    this: Stream<V, N>,
+    fields: Fields,
+    options?: OperatorOptions,
+  ): Stream<Selected<V, Fields>, N> {
+    const checked = checkFields(fields);
+    const graph = this[graphOf];
+    const id = graph.name("select", options);
+    graph.nodes.push({ id, kind: "select", input: this.#node, fields: checked });
+    return new Stream(graph, id);
   }
 
   /** Keeps what `apply` is true for. A type guard narrows the stream's type. */
@@ -57,12 +87,19 @@ export class Stream<out T, out M = string | undefined> implements Definition {
     options?: OperatorOptions,
   ): Stream<S, M>;
   filter(apply: (value: T, metadata: RecordMetadata<M>) => boolean, options?: OperatorOptions): Stream<T, M>;
-  filter(apply: (value: T, metadata: RecordMetadata<M>) => boolean, options?: OperatorOptions): Stream<T, M> {
-    return this.#then("filter", apply, options);
+  filter<V, N>(this: Stream<V, N>, pointer: PointerTo<V, boolean>, options?: OperatorOptions): Stream<V, N>;
+  filter(apply: string | ((value: T, metadata: RecordMetadata<M>) => boolean), options?: OperatorOptions) {
+    return this.#then<T>("filter", apply, options);
   }
 
   /** Each value becomes any number of values. */
-  flatMap<R>(apply: (value: T, metadata: RecordMetadata<M>) => Iterable<R>, options?: OperatorOptions): Stream<R, M> {
+  flatMap<R>(apply: (value: T, metadata: RecordMetadata<M>) => Iterable<R>, options?: OperatorOptions): Stream<R, M>;
+  flatMap<V, N, const P extends PointerTo<V, Iterable<unknown>>>(
+    this: Stream<V, N>,
+    pointer: P,
+    options?: OperatorOptions,
+  ): Stream<At<V, P> extends Iterable<infer R> ? R : unknown, N>;
+  flatMap(apply: string | ((value: T, metadata: RecordMetadata<M>) => Iterable<unknown>), options?: OperatorOptions) {
     return this.#then("flatMap", apply, options);
   }
 
@@ -80,19 +117,32 @@ export class Stream<out T, out M = string | undefined> implements Definition {
     return this.#split("split", { separator: checkSeparator(separator) }, options);
   }
 
-  /** Groups by a key: a string, a finite number, a boolean, a bigint, or a tuple of them. Without a function the values themselves are the keys. */
+  /**
+   * Groups by a key: a string, a finite number, a boolean, a bigint, or a tuple of them. A JSON pointer names the field that is the key, "/user/id", and a list of
+   * pointers the parts of a tuple. Without either the values themselves are the keys.
+   */
   keyBy<const K extends Key>(
     apply: (value: T, metadata: RecordMetadata<M>) => K,
     options?: OperatorOptions,
   ): KeyedStream<K, T>;
+  keyBy<V, const P extends PointerTo<V, Key>>(
+    this: Stream<V, unknown>,
+    pointer: P,
+    options?: OperatorOptions,
+  ): KeyedStream<KeyAt<V, P>, V>;
+  keyBy<V, const P extends readonly PointerTo<V, KeyPart>[]>(
+    this: Stream<V, unknown>,
+    pointers: P,
+    options?: OperatorOptions,
+  ): KeyedStream<KeysAt<V, P>, V>;
   keyBy<K extends Key>(this: Stream<K, M>, options?: OperatorOptions): KeyedStream<K, K>;
   keyBy(first?: unknown, second?: OperatorOptions): KeyedStream<Key, T> {
-    const isItself = first === undefined || (typeof first === "object" && first !== null);
-    if (!isItself) checkFunction(".keyBy()", first);
-    const by = isItself ? { apply: itself, itself: true as const } : { apply: first as KeyByNode["apply"] };
+    const hasOptionsOnly = typeof first === "object" && first !== null && !Array.isArray(first);
+    const by = hasOptionsOnly || first === undefined ? "" : first;
+    const apply = toKeySelector<KeyByNode["apply"]>(".keyBy()", by as string);
     const graph = this[graphOf];
-    const id = graph.name("keyBy", second ?? (isItself ? (first as OperatorOptions | undefined) : undefined));
-    graph.nodes.push({ id, kind: "keyBy", input: this.#node, ...by });
+    const id = graph.name("keyBy", hasOptionsOnly ? first : second);
+    graph.nodes.push({ id, kind: "keyBy", input: this.#node, apply });
     return new KeyedStream(graph, id);
   }
 
@@ -113,8 +163,12 @@ export class Stream<out T, out M = string | undefined> implements Definition {
     return new Stream(graph, id);
   }
 
-  #then<R>(kind: "map" | "filter" | "flatMap", apply: unknown, options?: OperatorOptions): Stream<R, M> {
-    checkFunction(`.${kind}()`, apply);
+  #then<R>(
+    kind: "map" | "filter" | "flatMap",
+    given: string | ((...parameters: never[]) => unknown),
+    options?: OperatorOptions,
+  ): Stream<R, M> {
+    const apply = toSelector(`.${kind}()`, given);
     const graph = this[graphOf];
     const id = graph.name(kind, options);
     graph.nodes.push({ id, kind, input: this.#node, apply } as Node);

@@ -41,8 +41,12 @@ test("keyBy takes a function, options, both or nothing", () => {
   assert.deepEqual(ids(lines().keyBy({ id: "own" }).aggregate(counted).to(sink))[1], "own");
   assert.deepEqual(ids(lines().keyBy(String, { id: "own" }).aggregate(counted).to(sink))[1], "own");
   assert.throws(() => lines().keyBy({ ID: "own" } as never), { code: "unknown-option" });
-  assert.throws(() => lines().keyBy(3 as never), { message: ".keyBy() takes a function, not a number" });
-  assert.throws(() => lines().keyBy(null as never), { message: ".keyBy() takes a function, not null" });
+  assert.throws(() => lines().keyBy(3 as never), {
+    message: ".keyBy() takes a function or a JSON pointer, not a number",
+  });
+  assert.throws(() => lines().keyBy(null as never), {
+    message: ".keyBy() takes a function or a JSON pointer, not null",
+  });
 });
 
 test("explain names them", () => {

@@ -124,12 +124,17 @@ export interface FlatMapNode extends NodeBase {
   /** What `apply` does to a text, where the engine knows. */
   readonly split?: TextSplit;
 }
+/** Makes a row of each value: fields in this order, each by a JSON pointer into the value. */
+export interface SelectNode extends NodeBase {
+  readonly kind: "select";
+  readonly input: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
 export interface KeyByNode extends NodeBase {
   readonly kind: "keyBy";
   readonly input: string;
+  /** Where it is the pointer "", as of `.keyBy()`, the values themselves are the keys. */
   readonly apply: (value: never, metadata: RecordMetadata<never>) => Key;
-  /** `apply` gives the value itself. */
-  readonly itself?: true;
 }
 /** A keyed, windowed aggregation. It reads in one stage (combining before the shuffle), and lives in the next. */
 export interface WindowNode extends NodeBase {
@@ -157,7 +162,7 @@ export interface SinkNode extends NodeBase {
 }
 /** A node that keeps state by key. */
 export type StatefulNode = WindowNode | AggregateNode;
-export type Node = SourceNode | MapNode | FilterNode | FlatMapNode | KeyByNode | StatefulNode | SinkNode;
+export type Node = SourceNode | MapNode | FilterNode | FlatMapNode | SelectNode | KeyByNode | StatefulNode | SinkNode;
 
 export function isStateful(node: Node): node is StatefulNode {
   return node.kind === "window" || node.kind === "aggregate";
@@ -181,7 +186,10 @@ export interface Stage {
 export const guarantees = ["exactly-once", "at-least-once", "at-most-once"] as const;
 export type Guarantee = (typeof guarantees)[number];
 
-/** A whole pipeline as data; functions are its leaves. Everything below the DSL reads this and nothing else. */
+/**
+ * A whole pipeline as data; functions are its leaves, and one that was made of a JSON pointer says so (`pointerOf`). Everything below the DSL reads this and
+ * nothing else.
+ */
 export interface Topology {
   readonly name: string;
   readonly guarantee: Guarantee;

@@ -6,6 +6,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
 import {
+  type Aggregate,
+  type At,
   aggregate,
   average,
   type CombinedLogEntry,
@@ -18,10 +20,15 @@ import {
   files,
   hours,
   json,
+  type Key,
+  type KeyPart,
   kafka,
   type LateRow,
   max,
+  min,
   nullable,
+  type Pointer,
+  type PointerTo,
   parameter,
   pattern,
   pipeline,
@@ -311,6 +318,134 @@ test("the functions of a Kafka sink know the rows of the stream that it is put t
   // @ts-expect-error texts have no word
   lines().to(reused);
   pipeline("types", { onError: deadLetter(kafka.sink({ topic: "t", key: (row) => row.partition, value: json() })) });
+});
+
+interface Order {
+  readonly id: string;
+  readonly customer: { readonly id: number; readonly name?: string } | null;
+  readonly lines: readonly { readonly sku: string; readonly amount: number; readonly gift: boolean }[];
+  readonly place: readonly [latitude: number, longitude: number];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly total: number;
+  readonly time: number;
+  readonly paid: boolean;
+  readonly "a/b~c": "x" | "y";
+  readonly parent?: Order;
+}
+
+test("a pointer's type is what it leads to", () => {
+  same<At<Order, "">, Order>();
+  same<At<Order, "/id">, string>();
+  same<At<Order, "/customer/id">, number | undefined>();
+  same<At<Order, "/customer/name">, string | undefined>();
+  same<At<Order, "/lines/0/amount">, number>();
+  same<At<Order, "/lines/first">, undefined>();
+  same<At<Order, "/place/1">, number>();
+  same<At<Order, "/place/2">, undefined>();
+  same<At<Order, "/labels/any">, string>();
+  same<At<Order, "/a~1b~0c">, "x" | "y">();
+  same<At<Order, "/parent/parent/parent/parent/total">, number | undefined>();
+  same<At<Order, "/nothing">, undefined>();
+  same<At<{ 1: "one" }, "/1">, "one">();
+  same<At<unknown, "/any/thing">, unknown>();
+  same<Pointer<unknown>, "" | `/${string}`>();
+  same<Pointer<{ readonly a: string; readonly b?: { readonly c: number } }>, "" | "/a" | "/b" | "/b/c">();
+  same<Pointer<readonly [string, { x: 1 }]>, "" | "/0" | "/1" | "/1/x">();
+  same<PointerTo<{ a: string; b: number; c?: number }, number>, "/b">();
+});
+
+test("pointers stand in for functions, and a wrong one does not compile", () => {
+  const value = json() as Decoder<unknown> as Decoder<Order>;
+  const orders = () => pipeline("types").from(kafka.source({ topic: "t", value, timestamp: "/time" }));
+  same<ValueOf<ReturnType<typeof orders>>, Order>();
+  // @ts-expect-error the event time is a number
+  kafka.source({ topic: "t", value, timestamp: "/id" });
+  // @ts-expect-error an order has no such field
+  files.source({ path, value, timestamp: "/at" });
+
+  const rows = orders()
+    .keyBy(["/id", "/place/0", "/a~1b~0c"])
+    .window(tumbling(1))
+    .aggregate({
+      total: sum("/total"),
+      least: min("/place/0"),
+      most: max("/lines/0/amount"),
+      mean: average("/total"),
+      all: collect(),
+      first: collect("/lines/0/sku"),
+    });
+  same<ValueOf<typeof rows>["key"], readonly [string, number, "x" | "y"]>();
+  same<ValueOf<typeof rows>["total"], number>();
+  same<ValueOf<typeof rows>["all"], Order[]>();
+  same<ValueOf<typeof rows>["first"], string[]>();
+  const selected = rows.select({ id: "/key/0", start: "/windowStart", first: "/first/0", mean: "/mean" });
+  same<
+    ValueOf<typeof selected>,
+    { readonly id: string; readonly start: number; readonly first: string; readonly mean: number }
+  >();
+  selected.to(kafka.sink({ topic: "t", key: "/id", timestamp: "/start", value: json() }));
+  selected.to(kafka.sink({ topic: "/id", markerTopic: "t", value: "/first", partition: "/mean" }));
+  // @ts-expect-error a key is a text, bytes or null
+  selected.to(kafka.sink({ topic: "t", key: "/mean", value: json() }));
+  // @ts-expect-error rows have no such field
+  selected.to(kafka.sink({ topic: "t", key: "/ids", value: json() }));
+  // @ts-expect-error rows have no such field
+  rows.select({ id: "/keys" });
+  // @ts-expect-error a total has nothing in it
+  rows.select({ id: "/total/0" });
+
+  const byId = () => orders().keyBy("/id");
+  const running = byId().aggregate({ visits: count(), total: sum((order) => order.total) });
+  same<ValueOf<typeof running>["key"], string>();
+  // @ts-expect-error there may be no customer
+  orders().keyBy("/customer/id");
+  // @ts-expect-error an object is no key
+  orders().keyBy("/customer");
+  // @ts-expect-error an order has no such field
+  orders().keyBy("/ids");
+  // @ts-expect-error one of them is no field
+  orders().keyBy(["/id", "/ids"]);
+  // @ts-expect-error not a number
+  byId().aggregate({ total: sum("/id") });
+  // @ts-expect-error no such field
+  byId().aggregate({ total: max("/totals") });
+  // @ts-expect-error no such field
+  byId().aggregate({ total: collect("/totals") });
+
+  const lines = orders().flatMap("/lines");
+  same<ValueOf<typeof lines>, Order["lines"][number]>();
+  const customers = orders().filter("/paid").map("/customer");
+  same<ValueOf<typeof customers>, Order["customer"]>();
+  same<KeyOf<typeof customers>, string | undefined>();
+  // @ts-expect-error not a boolean
+  orders().filter("/id");
+  // @ts-expect-error not a list
+  orders().flatMap("/total");
+});
+
+test("of unknown values any pointer is possible", () => {
+  const events = () => pipeline("types").from(files.source({ path, value: json(), timestamp: "/time" }));
+  const rows = events()
+    .keyBy("/user/id")
+    .aggregate({ total: sum("/amount"), all: collect("/x"), n: count() });
+  same<
+    ValueOf<typeof rows>,
+    { readonly key: Key; readonly total: number; readonly all: unknown[]; readonly n: number }
+  >();
+  const pairs = events().keyBy(["/user", "/country"]).aggregate({ n: count() });
+  same<ValueOf<typeof pairs>["key"], readonly [KeyPart, KeyPart]>();
+  const selected = events().select({ user: "/user/id", whole: "" });
+  same<ValueOf<typeof selected>, { readonly user: unknown; readonly whole: unknown }>();
+  const total: Aggregate<unknown, number, number> = sum("/amount");
+  assert.equal(total.name, "sum");
+  assert.throws(() => {
+    // @ts-expect-error a pointer begins with a slash
+    events().keyBy("user");
+  });
+  assert.throws(() => {
+    // @ts-expect-error a pointer begins with a slash
+    events().select({ user: "user" });
+  });
 });
 
 test("options are checked", () => {

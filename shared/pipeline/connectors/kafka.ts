@@ -1,8 +1,9 @@
 import { UsageError } from "../../errors.ts";
 import { checkOptions, didYouMean } from "../../options.ts";
-import { checkFunction } from "../checks.ts";
 import { type DecoderLike, toDecoder } from "../decoders/decoder.ts";
 import type { OrParameter } from "../parameter.ts";
+import { toSelector } from "../pointer.ts";
+import type { PointerTo } from "../pointer-types.ts";
 import { checkText, describeSource, type SourceOptions, sourceOptionNames } from "../source-options.ts";
 import type { Encoder, SinkDescription, SourceDescription } from "../topology.ts";
 import { checkConnection, connection, type KafkaConnectionSettings } from "./kafka-connection.ts";
@@ -33,8 +34,8 @@ export type KafkaSourceOptions<T, K = string> = Omit<SourceOptions<T>, "timestam
   Topics & {
     /** How a record's key becomes `metadata.key`; a text by default. Without a key it is undefined, or what `nullable(…)` makes of it. */
     readonly key?: DecoderLike<K>;
-    /** Event time of a value in epoch milliseconds; default `"record"`, the record's own. */
-    readonly timestamp?: "record" | ((value: NoInfer<T>) => number);
+    /** Event time of a value in epoch milliseconds: a function of the value, or a JSON pointer into it; default `"record"`, the record's own. */
+    readonly timestamp?: "record" | ((value: NoInfer<T>) => number) | PointerTo<NoInfer<T>, number>;
     readonly startFrom?: KafkaStart;
     /** Whether records of transactions are read once these are committed (default), or at once and also if they are aborted. */
     readonly isolation?: (typeof isolations)[number];
@@ -46,24 +47,27 @@ export type KafkaHeaders =
   | Readonly<Record<string, string | Uint8Array>>
   | readonly (readonly [name: string, value: string | Uint8Array | null])[];
 
+/** Of a row: by a function, or by a JSON pointer into it, "/word". */
+type OfRow<T, V> = ((row: T) => V) | PointerTo<NoInfer<T>, V>;
+
 type Target<T> =
   | { readonly topic: OrParameter<string>; readonly markerTopic?: OrParameter<string> }
   /** A computed topic needs a `markerTopic`, on which offsets tell which epoch has been committed. Nothing is written to it. */
-  | { readonly topic: (row: T) => string; readonly markerTopic: OrParameter<string> };
+  | { readonly topic: OfRow<T, string>; readonly markerTopic: OrParameter<string> };
 
 export type KafkaSinkOptions<T> = Target<T> & {
-  /** The record's value: `json()`, `text()`, or a function of the row; null is a tombstone. */
-  readonly value: Encoder<NoInfer<T>> | ((row: NoInfer<T>) => string | Uint8Array | null);
+  /** The record's value: `json()`, `text()`, a function of the row, or a JSON pointer into it; null is a tombstone. */
+  readonly value: Encoder<NoInfer<T>> | OfRow<NoInfer<T>, string | Uint8Array | null>;
   /** The record's key, which also picks the partition, as Java's default partitioner does. Without it that is a matter of value and timestamp, so that it does not depend on how rows are cut into tasks. */
-  readonly key?: (row: T) => string | Uint8Array | null;
+  readonly key?: OfRow<T, string | Uint8Array | null>;
   /** By name; or in an order, where a name may come twice, and a value be null. */
-  readonly headers?: (row: T) => KafkaHeaders;
+  readonly headers?: OfRow<T, KafkaHeaders>;
   /** The partition's number, from 0. */
-  readonly partition?: (row: T, partitions: number) => number;
+  readonly partition?: ((row: T, partitions: number) => number) | PointerTo<NoInfer<T>, number>;
   /** Default none. */
   readonly compression?: KafkaCompression;
   /** The record's timestamp in epoch milliseconds; by default the row's event time: of an aggregate's row the last millisecond of its window. */
-  readonly timestamp?: (row: T) => number;
+  readonly timestamp?: OfRow<T, number>;
   /** Transactions that an epoch's output is shared among; default 1. Cannot change later. */
   readonly lanes?: number;
   /** Name of a header that gets pipeline and epoch, as `word-count/17`. */
@@ -135,13 +139,14 @@ export const kafka = {
       ...["topic", "markerTopic", "value", "compression", "lanes", "epochHeader", "connection"],
       ...functions,
     ]);
-    for (const name of functions) if (given[name] !== undefined) checkFunction(`${name} of ${what}`, given[name]);
-    const { compression = "none", lanes = 1, epochHeader, key, headers, partition, timestamp } = given;
+    const selectors = functions.map((name) => [name, selectorOf(`${name} of ${what}`, given[name])]);
+    const { compression = "none", lanes = 1, epochHeader } = given;
     const settings = {
       ...targetOf(given),
       connection: checkConnection(what, given.connection),
       value: encoderOf<T>(given.value),
-      ...{ key, headers, partition, timestamp, epochHeader },
+      ...Object.fromEntries(selectors),
+      epochHeader,
       compression: checkChoice(`compression of ${what}`, compression, compressions),
       lanes: checkLanes(lanes),
     };
@@ -149,6 +154,10 @@ export const kafka = {
     return { kind: "kafka", options: settings };
   },
 };
+
+function selectorOf<F extends (...given: never[]) => unknown>(what: string, given: F | string | undefined) {
+  return given === undefined ? undefined : toSelector(what, given);
+}
 
 function topicsOf(given: Topics): readonly OrParameter<string>[] | RegExp {
   const { topic, topics, pattern } = given;
@@ -178,8 +187,16 @@ function checkStart(given: KafkaStart): KafkaStart {
   );
 }
 
-function targetOf<T>({ topic, markerTopic }: Target<T>) {
-  if (typeof topic !== "function") {
+function targetOf<T>({
+  topic,
+  markerTopic,
+}: {
+  topic: OrParameter<string> | ((row: T) => string);
+  markerTopic?: unknown;
+}) {
+  // No topic has a slash in its name.
+  const isComputed = typeof topic === "function" || (typeof topic === "string" && topic.startsWith("/"));
+  if (!isComputed) {
     const name = checkText("topic of kafka.sink()", topic);
     return { topic: name, markerTopic: markerTopic === undefined ? name : checkText("markerTopic", markerTopic) };
   }
@@ -188,15 +205,20 @@ function targetOf<T>({ topic, markerTopic }: Target<T>) {
       "kafka.sink() with a computed topic needs a markerTopic",
       "Name a topic that exists; nothing is written to it.",
     );
-  return { topic, markerTopic: checkText("markerTopic of kafka.sink()", markerTopic) };
+  return {
+    topic: toSelector<(row: T) => string>("topic of kafka.sink()", topic),
+    markerTopic: checkText("markerTopic of kafka.sink()", markerTopic),
+  };
 }
 
-function encoderOf<T>(given: Encoder<T> | ((row: T) => string | Uint8Array | null)): Encoder<T> {
+function encoderOf<T>(given: Encoder<T> | ((row: T) => string | Uint8Array | null) | string): Encoder<T> {
   if (typeof given === "function" && given.length === 1) return { name: "function", encode: given };
+  if (typeof given === "string")
+    return { name: given, encode: toSelector<Encoder<T>["encode"]>("value of kafka.sink()", given) };
   if (typeof given === "object" && typeof given?.encode === "function") return given;
   throw invalid(
-    "value of kafka.sink() must be an encoder, or a function of the row",
-    "For instance json(), text(), or (row) => row.word.",
+    "value of kafka.sink() must be an encoder, a function of the row, or a JSON pointer into it",
+    'For instance json(), text(), (row) => row.word, or "/word".',
   );
 }
 
