@@ -25,11 +25,12 @@ export async function killLoop(loop: KillLoop): Promise<{ last: Finished; kills:
   for (let life = 1; ; life++) {
     const before = await decided(state);
     const { child, finished } = loop.start();
+    const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
     const enough = killsAfterProgress >= loop.kills;
     if (!enough && life % livesPerEarlyDeath === 0) await Promise.race([finished, sleep(random.below(600))]);
     else if (!enough) {
       const goal = before + 1 + random.below(loop.epochsALife);
-      while (child.exitCode === null && (await decided(state)) < goal) await sleep(15);
+      while (!hasEnded() && (await decided(state)) < goal) await sleep(15);
       await Promise.race([finished, sleep(random.below(25))]);
     }
     if (!enough) child.kill("SIGKILL");
