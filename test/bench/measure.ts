@@ -1,19 +1,20 @@
 /**
  * One measured run, in a process of its own, so that its memory and CPU are its own too: prints a `Measurement` as JSON.
  *
- *     node --conditions=epochflow-source test/bench/measure.ts '{"input": …, "folder": …, "workers": 2}'
+ *     node --conditions=epochflow-source test/bench/measure.ts '{"module": …, "parameters": …, "folder": …, "workers": 2}'
  */
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { fileURLToPath } from "node:url";
 import { openLedger } from "../../local/compose.ts";
 import { run } from "../../local/run.ts";
 import type { Ack, EpochRow } from "../../shared/epoch/epoch.ts";
 import type { Ledger } from "../../shared/ports/ledger.ts";
 
-export interface Job {
-  readonly input: string;
-  /** Output and state go here. */
+export interface MeasuredRun {
+  /** The pipeline's. */
+  readonly module: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The state goes here. */
   readonly folder: string;
   readonly workers: number;
   /** Records of an epoch; without it epochs take a second. */
@@ -21,7 +22,6 @@ export interface Job {
 }
 
 export interface Measurement {
-  readonly output: string;
   readonly records: number;
   readonly rows: number;
   readonly epochs: number;
@@ -33,15 +33,13 @@ export interface Measurement {
   readonly protocolMsAnEpoch: number;
 }
 
-const pipeline = fileURLToPath(new URL("../../examples/word-count.ts", import.meta.url));
-
-async function measure({ input, folder, workers, epochRecords }: Job): Promise<Measurement> {
-  const output = join(folder, "output");
+async function measure(job: MeasuredRun): Promise<Measurement> {
+  const { module, parameters, folder, workers, epochRecords } = job;
   const state = join(folder, "state");
   const cpuBefore = process.cpuUsage();
   const began = performance.now();
-  const { outcome, error, progress } = await run(pipeline, {
-    parameters: { input, output },
+  const { outcome, error, progress } = await run(module, {
+    parameters,
     state,
     parallelism: workers,
     ...(epochRecords === undefined ? { epochIntervalMs: 1000 } : { epochRecords }),
@@ -50,7 +48,6 @@ async function measure({ input, folder, workers, epochRecords }: Job): Promise<M
   if (outcome !== "done") throw new Error(`the run ended as ${outcome}: ${error?.message ?? ""}`);
   const { user, system } = process.cpuUsage(cpuBefore);
   return {
-    output,
     records: progress.records,
     rows: progress.rows,
     epochs: progress.epochs,

@@ -1,26 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-
-/** What V8's sampling profiler writes (https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile), as far as it is used here. */
-interface Profile {
-  readonly nodes: readonly ProfileNode[];
-  /** Ids of nodes, one a sample. */
-  readonly samples: readonly number[];
-  /** Microseconds before each sample. */
-  readonly timeDeltas: readonly number[];
-}
-
-interface ProfileNode {
-  readonly id: number;
-  readonly callFrame: { readonly functionName: string; readonly url: string };
-  readonly children?: readonly number[];
-}
+import { type Call, callsOf, type Profile, type ProfileNode } from "./profile.ts";
 
 export const phases = [
-  "read and decode",
+  "fetch and decode",
   "operators and fold",
+  "shuffle",
   "merge and fire",
-  "encode and sink",
+  "encode and stage",
+  "commit",
   "snapshot",
   "protocol",
   "garbage collection",
@@ -28,55 +14,53 @@ export const phases = [
 ] as const;
 export type Phase = (typeof phases)[number];
 
-type Rule = readonly [file: RegExp, phase: Phase];
+type Rule = readonly [file: RegExp, phase: Phase, functions?: RegExp];
 
-/** Which phase a function belongs to, by its file; the first that fits. What no rule is about belongs to the phase of its caller. */
-const rules: readonly Rule[] = [
-  [/adapters\/filesystem\/(source|input-|line|locator|identity)|pipeline\/decoders\//, "read and decode"],
-  [/adapters\/filesystem\/(sink|staged-file|seal|manifest|durable|digest)/, "encode and sink"],
-  [/shared\/state\/(state-store|snapshot|chains)/, "snapshot"],
-  [/shared\/operators\/(keyed-stage|merge|firing|results|partials)/, "merge and fire"],
+/** Which phase a function belongs to, by its file, and where that has several, by its name; the first that fits. What no rule is about belongs to the phase of its caller. */
+export const rules: readonly Rule[] = [
+  [/adapters\/filesystem\/sink/, "commit", /^(#?commit|seal|#?publish|digestAt)$/],
+  [/adapters\/(output\/(sealing|rolling|tidying)|filesystem\/folder-store)/, "commit"],
+  [/adapters\/kafka\/sink\/(lane-|batch-sender|marker|persevere|call-window)/, "commit"],
+  [/adapters\/kafka\/protocol\/requests\/(produce|transactions|group-offset)/, "commit"],
+  [/adapters\/(kafka\/sink|kafka\/record-batch\/encode|output|filesystem\/(sink|staging))/, "encode and stage"],
+  [/pipeline\/encoders\//, "encode and stage"],
+  [/adapters\/(lines|kafka\/source)\/|pipeline\/decoders\//, "fetch and decode"],
+  [/adapters\/kafka\/(record-batch\/(decode|columns|aborted)|protocol\/requests\/fetch)/, "fetch and decode"],
+  [/adapters\/filesystem\/(source|input-|contents|discovery|found-file|looks|locator|identity)/, "fetch and decode"],
+  [/shared\/operators\/partials/, "shuffle"],
+  [/shared\/state\/(state-store|snapshot|chains|compaction)/, "snapshot"],
+  [/shared\/operators\/(keyed-stage|merge|firing|results|expiry)/, "merge and fire"],
   [/shared\/operators\/|examples\//, "operators and fold"],
-  [/shared\/epoch\/|adapters\/(items|sqlite|system)\/|local\/|aws-local-stepfunctions/, "protocol"],
+  [/shared\/epoch\/|adapters\/(items|sqlite|system)\/|local\/|composition\/|aws-local-stepfunctions/, "protocol"],
 ];
 
-/** The same, where no caller is known: after an `await` there is none. These files hold snapshots, and what is shuffled. */
-const rulesWithoutCaller: readonly Rule[] = [
+/** The same, where no caller is known: after an `await` there is none. What comes from a socket is mostly what was fetched; most objects are snapshots. */
+export const rulesWithoutCaller: readonly Rule[] = [
+  [/adapters\/kafka\/(kafkajs|protocol)|kafkajs\/src\/|node:net|stream_base_commons/, "fetch and decode"],
   [/shared\/state\/grouped-object|adapters\/filesystem\/object-store/, "snapshot"],
 ];
 
-/** The share of each phase in the CPU time of the JavaScript threads whose profiles lie in a folder. */
-export function phaseShares(folder: string): ReadonlyMap<Phase, number> {
+/** The share of each phase in the CPU time of the JavaScript threads that were profiled. */
+export function phaseShares(profiles: readonly Profile[]): ReadonlyMap<Phase, number> {
   const times = new Map<Phase, number>(phases.map((phase) => [phase, 0]));
-  for (const file of readdirSync(folder).filter((name) => name.endsWith(".cpuprofile")))
-    addTimes(JSON.parse(readFileSync(join(folder, file), "utf8")), times);
-  const total = times.values().reduce((sum, time) => sum + time, 0);
+  let total = 0;
+  for (const call of profiles.flatMap(callsOf)) {
+    const phase = phaseOf(call);
+    times.set(phase, times.get(phase)! + call.microseconds);
+    total += call.microseconds;
+  }
   return new Map([...times].map(([phase, time]) => [phase, time / total]));
 }
 
-function addTimes({ nodes, samples, timeDeltas }: Profile, times: Map<Phase, number>): void {
-  const phaseOf = classify(nodes);
-  samples.forEach((id, index) => {
-    const phase = phaseOf.get(id);
-    if (phase !== undefined) times.set(phase, times.get(phase)! + timeDeltas[index]!);
-  });
+/** That of the innermost function that has one. */
+export function phaseOf({ node, callers }: Pick<Call, "node" | "callers">): Phase {
+  if (node.callFrame.functionName === "(garbage collector)") return "garbage collection";
+  const inward = [...callers, node];
+  const found = inward.findLast((one) => match(rules, one) !== undefined);
+  if (found !== undefined) return match(rules, found)!;
+  return inward.map((one) => match(rulesWithoutCaller, one)).find((phase) => phase !== undefined) ?? "start and other";
 }
 
-/** The phase of each node that stands for CPU time: that of the innermost function on its stack that has one. */
-function classify(nodes: readonly ProfileNode[]): Map<number, Phase> {
-  const byId = new Map(nodes.map((node) => [node.id, node]));
-  const phaseOf = new Map<number, Phase>();
-  const visit = (node: ProfileNode, ofCaller: Phase | undefined): void => {
-    const phase = match(rules, node) ?? ofCaller ?? match(rulesWithoutCaller, node);
-    const { functionName } = node.callFrame;
-    if (functionName === "(garbage collector)") phaseOf.set(node.id, "garbage collection");
-    else if (functionName !== "(idle)") phaseOf.set(node.id, phase ?? "start and other");
-    for (const child of node.children ?? []) visit(byId.get(child)!, phase);
-  };
-  if (nodes[0] !== undefined) visit(nodes[0], undefined);
-  return phaseOf;
-}
-
-function match(among: readonly Rule[], { callFrame: { url } }: ProfileNode): Phase | undefined {
-  return among.find(([file]) => file.test(url))?.[1];
+function match(among: readonly Rule[], { callFrame: { url, functionName } }: ProfileNode): Phase | undefined {
+  return among.find(([file, , functions]) => file.test(url) && functions?.test(functionName) !== false)?.[1];
 }
