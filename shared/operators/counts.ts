@@ -1,5 +1,5 @@
 import type { Counts } from "../epoch/epoch.ts";
-import type { WriteRows } from "./environment.ts";
+import type { RefusedRow, TimeOfRow } from "../ports/sink.ts";
 
 export type MutableCounts = { -readonly [Name in keyof Omit<Counts, "rows">]: number } & {
   rows: Record<string, number>;
@@ -17,7 +17,10 @@ export function newCounts(sinks: readonly string[]): MutableCounts {
 }
 
 /** Counts the rows that a sink takes: all but those that it refuses. */
-export function counting(counts: Record<string, number>, write: WriteRows): WriteRows {
+export function counting<Rows extends { readonly length: number }>(
+  counts: Record<string, number>,
+  write: (sink: string, rows: Rows, timeOf: TimeOfRow, refused?: RefusedRow) => void,
+): typeof write {
   return (sink, rows, timeOf, refused) => {
     addTo(counts, sink, rows.length);
     write(

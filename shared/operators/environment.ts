@@ -1,8 +1,14 @@
 import type { Topology } from "../pipeline/topology.ts";
+import type { ColumnRows } from "../ports/columns.ts";
 import type { RefusedRow, TimeOfRow } from "../ports/sink.ts";
 
+type Write<Rows> = (sink: string, rows: Rows, timeOf: TimeOfRow, refused?: RefusedRow) => void;
+
 /** Rows for a sink, in order; the array is the callee's afterwards. What the sink cannot encode goes to `refused`, at once; `timeOf` is good during the call. */
-export type WriteRows = (sink: string, rows: unknown[], timeOf: TimeOfRow, refused?: RefusedRow) => void;
+export type WriteRows = Write<unknown[]>;
+
+/** The same rows as columns, which are good during the call. */
+export type WriteColumns = Write<ColumnRows>;
 
 /** What a stage needs from whoever runs it. */
 export interface StageEnvironment {
@@ -12,6 +18,8 @@ export interface StageEnvironment {
   /** The plan's time, for records that have none. */
   readonly processingTime: number;
   readonly write: WriteRows;
+  /** Without it all rows go to `write`. */
+  readonly writeColumns?: WriteColumns;
   /**
    * What runs now, for the message of a task that ran out of time: operator, partition, first offset of the batch. Called once per batch and operator.
    * For rows that an aggregate made, the partition is "" and the offset -1.

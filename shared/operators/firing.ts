@@ -1,16 +1,23 @@
 import type { WindowNode } from "../pipeline/topology.ts";
+import type { Column } from "../state/columns.ts";
 import { byGroupAndKey, type KeyOrder } from "../state/key-order.ts";
 import { always, type OperatorState, windowsInOrder } from "../state/stage-state.ts";
 import type { WindowState } from "../state/window-state.ts";
 import { isPast } from "./windows.ts";
 
-/** A window with keys whose results are due. Without windows: without start and end. */
+/**
+ * A window with keys whose results are due. Without windows: without start and end. Keys and accumulators are copies in the order in which they fire: this goes from key
+ * group to key group through all windows, which could not all stay in the processor's cache.
+ */
 export interface FiringWindow {
   readonly start?: number;
   readonly end?: number;
-  readonly window: WindowState;
-  /** The keys that fire, by key group and key. */
+  /** Number of each key in the window, by key group and key. */
   readonly keys: KeyOrder;
+  /** Key i is `bytes[ends[i], ends[i + 1])`. */
+  readonly bytes: Buffer;
+  readonly ends: Int32Array;
+  readonly columns: readonly Column[];
   /** It goes on taking records until the allowed lateness is over. */
   readonly stays: boolean;
 }
@@ -26,7 +33,7 @@ export function dueOf(
     return after === null ? [] : firingWindows(operator, operator.node, keyGroups, before, after);
   const window = operator.windows.get(always);
   if (window === undefined || window.changes === 0) return [];
-  return [{ window, keys: byGroupAndKey(window.keys, keyGroups, window.changed()), stays: true }];
+  return [{ ...inOrder(window, byGroupAndKey(window.keys, keyGroups, window.changed())), stays: true }];
 }
 
 /**
@@ -46,6 +53,29 @@ function firingWindows(
     const again = before !== null && end <= before;
     if (again && window.changes === 0) return [];
     const keys = byGroupAndKey(window.keys, keyGroups, again ? window.changed() : undefined);
-    return [{ start, end, window, keys, stays: !isPast(after, end, allowedLatenessMs) }];
+    return [{ start, end, ...inOrder(window, keys), stays: !isPast(after, end, allowedLatenessMs) }];
   });
+}
+
+function inOrder({ keys: table, columns }: WindowState, keys: KeyOrder) {
+  const { order } = keys;
+  const ends = new Int32Array(order.length + 1);
+  for (let index = 0; index < order.length; index++) {
+    const number = order[index]!;
+    ends[index + 1] = ends[index]! + table.ends[number + 1]! - table.ends[number]!;
+  }
+  const bytes = Buffer.allocUnsafe(ends[order.length]!);
+  for (let index = 0; index < order.length; index++) {
+    const from = table.ends[order[index]!]!;
+    const [at, end] = [ends[index]!, ends[index + 1]!];
+    if (end - at > 32) bytes.set(table.bytes.subarray(from, from + end - at), at);
+    else for (let byte = at, other = from; byte < end; ) bytes[byte++] = table.bytes[other++]!;
+  }
+  return { keys, bytes, ends, columns: columns.map((column) => columnInOrder(column, order)) };
+}
+
+function columnInOrder(column: Column, order: Int32Array): Column {
+  const sorted: Column = column instanceof Float64Array ? new Float64Array(order.length) : new Array(order.length);
+  for (let index = 0; index < order.length; index++) sorted[index] = column[order[index]!];
+  return sorted;
 }

@@ -1,21 +1,16 @@
 import type { Entries } from "../state/entries.ts";
 import { decodeKey, keyGroupOf } from "../state/key-codec.ts";
-import type { OperatorState, StageState } from "../state/stage-state.ts";
-import { compileChain, type Values } from "./chain.ts";
+import { always, type OperatorState, type StageState } from "../state/stage-state.ts";
 import { counting, type MutableCounts, newCounts } from "./counts.ts";
 import type { StageEnvironment } from "./environment.ts";
 import { forgetExpired, Lifetime } from "./expiry.ts";
 import { Failures } from "./failures.ts";
 import { dueOf } from "./firing.ts";
 import { mergeAll, mergeEach } from "./merge.ts";
-import { DerivedOrigin, type DerivedRow } from "./origin.ts";
 import type { Partials } from "./partials.ts";
-import { appendRows, type TimedRows } from "./results.ts";
+import { compileResults, type PassResults } from "./result-chain.ts";
+import { Results } from "./results.ts";
 import { isPast } from "./windows.ts";
-
-/** Rows that go through the chain at a time. */
-const batchRows = 4096;
-const rowNumbers = Int32Array.from({ length: batchRows }, (_, row) => row);
 
 /**
  * A stage after a shuffle: merges the partial accumulators of its key groups into state, fires the windows that the watermark passed and the running
@@ -26,7 +21,7 @@ export class KeyedStage {
   readonly #environment: StageEnvironment;
   readonly #state: StageState;
   readonly #failures: Failures;
-  readonly #chains: ReadonlyMap<string, (input: Values) => void>;
+  readonly #passes: ReadonlyMap<string, PassResults>;
   readonly #lifetimes: ReadonlyMap<string, Lifetime | undefined>;
   #watermark: number | null = null;
 
@@ -38,8 +33,8 @@ export class KeyedStage {
     const write = counting(this.counts.rows, environment.write);
     this.#failures = new Failures(environment, this.counts, write);
     const ends = { write, running: environment.running?.bind(environment) };
-    this.#chains = new Map(
-      state.operators.map(({ node }) => [node.id, compileChain(topology, node.id, ends, this.#failures)]),
+    this.#passes = new Map(
+      state.operators.map(({ node }) => [node.id, compileResults(topology, node.id, ends, this.#failures)]),
     );
     this.#lifetimes = new Map(
       state.operators.map((operator) => [operator.node.id, Lifetime.of(operator, environment.watermark)]),
@@ -88,24 +83,26 @@ export class KeyedStage {
     const { topology, watermark } = this.#environment;
     const { from, to } = this.#state.groups;
     const firing = dueOf(operator, topology.keyGroups, watermark, after);
-    let batch = new RowBatch();
-    for (let group = from; group < to; group++) {
+    const pass = this.#passes.get(operator.node.id)!;
+    const results = new Results(operator);
+    for (let group = from; group < to && firing.length > 0; group++) {
       for (const due of firing) {
         const last = due.keys.starts[group + 1]!;
+        const { start } = due;
+        const fail = (number: number, error: unknown) =>
+          this.#fail(operator, start, operator.windows.get(start ?? always)!, number, error);
         for (let next = due.keys.starts[group]!; next < last; ) {
-          const end = Math.min(last, next + batchRows - batch.rows.length);
-          const fail = (number: number, error: unknown) => this.#fail(operator, due.start, due.window, number, error);
-          appendRows(batch, operator, due, next, end, fail);
-          batch.ofGroup(group);
+          const end = Math.min(last, next + results.room);
+          results.append(due, group, next, end, fail);
           next = end;
-          if (batch.rows.length < batchRows) continue;
-          this.#pass(operator, batch);
-          batch = new RowBatch();
+          if (results.room > 0) continue;
+          pass(results);
+          results.clear();
           yield;
         }
       }
     }
-    this.#pass(operator, batch);
+    pass(results);
     yield;
     const { node, windows } = operator;
     if (node.kind === "window") {
@@ -113,12 +110,6 @@ export class KeyedStage {
         if (isPast(after, start + node.window.sizeMs, node.allowedLatenessMs)) this.#state.remove(operator, start);
       }
     } else forgetExpired(this.#state, operator, after);
-  }
-
-  #pass({ node }: OperatorState, batch: RowBatch): void {
-    const { rows, groups } = batch;
-    if (rows.length > 0)
-      this.#chains.get(node.id)!({ origin: new DerivedOrigin(batch, groups), values: rows, rows: rowNumbers });
   }
 
   /** What `merge` or `result` threw on an entry. */
@@ -146,17 +137,5 @@ export class KeyedStage {
       },
       error,
     );
-  }
-}
-
-class RowBatch implements TimedRows {
-  readonly rows: DerivedRow[] = [];
-  readonly times: number[] = [];
-  /** Key group of each row. */
-  readonly groups: number[] = [];
-
-  /** The rows from the last call on are of this key group. */
-  ofGroup(group: number): void {
-    while (this.groups.length < this.rows.length) this.groups.push(group);
   }
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { DeadLetterBytes, DeadLetterRecord, RecordMetadata, SourceDescription } from "../pipeline/topology.ts";
 import type { RecordBatch } from "../ports/source.ts";
 import type { Described, Failures } from "./failures.ts";
-import type { TimedRows } from "./results.ts";
+import type { Results } from "./results.ts";
 import { settled } from "./user-function.ts";
 
 /**
@@ -128,15 +128,11 @@ export interface DerivedRow {
 
 export class DerivedOrigin implements Origin {
   readonly partition = "";
-  readonly #rows: readonly DerivedRow[];
-  readonly #times: readonly number[];
-  readonly #groups: readonly number[];
+  readonly #results: Results;
 
-  /** @param groups the key group of each row */
-  constructor({ rows, times }: TimedRows, groups: readonly number[]) {
-    this.#rows = rows;
-    this.#times = times;
-    this.#groups = groups;
+  /** @param results whose batch this is about, for as long as it lasts */
+  constructor(results: Results) {
+    this.#results = results;
   }
 
   offset(): number {
@@ -144,7 +140,7 @@ export class DerivedOrigin implements Origin {
   }
 
   timestamp(row: number): number {
-    return this.#times[row]!;
+    return this.#results.times[row]!;
   }
 
   metadata(row: number): RecordMetadata {
@@ -152,13 +148,13 @@ export class DerivedOrigin implements Origin {
   }
 
   describe(row: number): Described {
-    const value = this.#rows[row]!;
+    const value = this.#results.rows()[row]!;
     const { key, windowStart, windowEnd } = value;
     const window = windowStart !== undefined && windowEnd !== undefined && { windowStart, windowEnd };
     return { partition: this.partition, offset: -1, value, key, ...window };
   }
 
   fail(failures: Failures, operator: string, row: number, error: unknown): void {
-    failures.derived(operator, this.#groups[row]!, this.describe(row), error);
+    failures.derived(operator, this.#results.groups[row]!, this.describe(row), error);
   }
 }

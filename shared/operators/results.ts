@@ -1,52 +1,111 @@
-import { decodeKey } from "../state/key-codec.ts";
+import type { ColumnRows, RowField } from "../ports/columns.ts";
+import type { NamedAggregate } from "../state/columns.ts";
 import type { OperatorState } from "../state/stage-state.ts";
 import { copyAccumulator } from "./accumulators.ts";
+import { setField, valuesOf } from "./column-rows.ts";
 import type { FiringWindow } from "./firing.ts";
 import type { DerivedRow } from "./origin.ts";
+import { ResultKeys } from "./result-keys.ts";
 import { settled } from "./user-function.ts";
 
-/** Rows that an aggregation made, with the event time of each, epoch milliseconds. */
-export interface TimedRows {
-  readonly rows: DerivedRow[];
-  readonly times: number[];
-}
+/** Rows that go through the chain at a time. */
+const batchRows = 4096;
+
+/** What to do about the key with this number. Returns only if the rest shall be made. */
+export type FailKey = (number: number, error: unknown) => void;
 
 /**
- * Appends a row for each of the keys `order[from, to)` of a firing window: `{ key, windowStart, windowEnd, …results by name }`, whose event time is the last
- * millisecond of the window; without windows `{ key, …results by name }`, at the latest event time of the key.
- *
- * @param fail what to do about the key with this number; returns only if the rest shall be made
+ * Rows that an aggregation makes, as columns: `{ key, windowStart, windowEnd, …results by name }`, whose event time is the last millisecond of the window; without
+ * windows `{ key, …results by name }`, at the latest event time of the key. The same columns for one batch after the other.
  */
-export function appendRows(
-  { rows, times }: TimedRows,
-  { aggregates }: OperatorState,
-  { start, end, window, keys, stays }: FiringWindow,
-  from: number,
-  to: number,
-  fail: (number: number, error: unknown) => void,
-): void {
-  const { bytes, ends } = window.keys;
-  const own = aggregates.filter(({ folds }) => folds === "values");
-  const latest = window.columns[aggregates.length - 1]!;
-  for (let index = from; index < to; ) {
-    let number = 0;
-    try {
-      for (; index < to; index++) {
-        number = keys.order[index]!;
-        const key = decodeKey(bytes, ends[number]!, ends[number + 1]!);
-        const row: Record<string, unknown> = end === undefined ? { key } : { key, windowStart: start, windowEnd: end };
-        for (let at = 0; at < own.length; at++) {
-          const of = own[at]!;
-          const accumulator = window.columns[at]![number];
-          // What comes of a result may be changed downstream: state that stays must not share it.
-          row[of.name] = settled(of.aggregate.result(stays ? copyAccumulator(of, accumulator) : accumulator));
+export class Results implements ColumnRows<DerivedRow> {
+  length = 0;
+  readonly times = new Float64Array(batchRows);
+  /** Key group of each row. */
+  readonly groups = new Int32Array(batchRows);
+  readonly #aggregates: readonly NamedAggregate[];
+  readonly #latest: number | undefined;
+  readonly #keys = new ResultKeys(batchRows);
+  readonly #starts = new Float64Array(batchRows);
+  readonly #ends = new Float64Array(batchRows);
+  readonly #results: readonly unknown[][];
+  #rows: DerivedRow[] | undefined;
+
+  constructor({ node, aggregates }: OperatorState) {
+    this.#aggregates = aggregates.filter(({ folds }) => folds === "values");
+    this.#latest = node.kind === "window" ? undefined : aggregates.length - 1;
+    this.#results = this.#aggregates.map(() => new Array(batchRows));
+  }
+
+  /** How many more rows fit in. */
+  get room(): number {
+    return batchRows - this.length;
+  }
+
+  get fields(): readonly RowField[] {
+    const window = [
+      { name: "windowStart", column: this.#starts },
+      { name: "windowEnd", column: this.#ends },
+    ];
+    return [
+      { name: "key", column: this.#keys.column },
+      ...(this.#latest === undefined ? window : []),
+      ...this.#aggregates.map(({ name }, at) => ({ name, column: this.#results[at]! })),
+    ];
+  }
+
+  rows(): DerivedRow[] {
+    this.#rows ??= this.#makeRows();
+    return this.#rows;
+  }
+
+  /** The next batch begins. */
+  clear(): void {
+    this.length = 0;
+    this.#keys.clear();
+    this.#rows = undefined;
+  }
+
+  /** Adds a row for each of the keys `[from, to)` of a firing window, all of one key group. */
+  append(due: FiringWindow, group: number, from: number, to: number, fail: FailKey): void {
+    const begun = this.length;
+    for (let index = from; index < to; ) {
+      try {
+        for (; index < to; index++) {
+          this.#setResults(due, index);
+          this.#keys.add(due.bytes, due.ends[index]!, due.ends[index + 1]!);
+          this.times[this.length++] =
+            due.end === undefined ? (due.columns[this.#latest!]![index] as number) : due.end - 1;
         }
-        rows.push(row as unknown as DerivedRow);
-        times.push(end === undefined ? (latest[number] as number) : end - 1);
+      } catch (error) {
+        fail(due.keys.order[index++]!, error);
       }
-    } catch (error) {
-      fail(number, error);
-      index++;
     }
+    this.groups.fill(group, begun, this.length);
+    if (this.#latest !== undefined) return;
+    this.#starts.fill(due.start!, begun, this.length);
+    this.#ends.fill(due.end!, begun, this.length);
+  }
+
+  #setResults({ columns, stays }: FiringWindow, index: number): void {
+    for (let at = 0; at < this.#aggregates.length; at++) {
+      const of = this.#aggregates[at]!;
+      const accumulator = columns[at]![index];
+      // What comes of a result may be changed downstream: state that stays must not share it.
+      const own = stays ? copyAccumulator(of, accumulator) : accumulator;
+      this.#results[at]![this.length] = settled(of.aggregate.result(own));
+    }
+  }
+
+  #makeRows(): DerivedRow[] {
+    const count = this.length;
+    const keys = valuesOf(this.#keys.column, count);
+    const rows = new Array<DerivedRow>(count);
+    if (this.#latest !== undefined) for (let row = 0; row < count; row++) rows[row] = { key: keys[row] };
+    else
+      for (let row = 0; row < count; row++)
+        rows[row] = { key: keys[row], windowStart: this.#starts[row]!, windowEnd: this.#ends[row]! };
+    for (const [at, { name }] of this.#aggregates.entries()) setField(rows, name, this.#results[at]!, count);
+    return rows;
   }
 }

@@ -1,5 +1,6 @@
 import type { UserCodeError } from "../errors.ts";
 import type { Json } from "../json.ts";
+import type { ColumnRows } from "./columns.ts";
 
 /** Who writes: everything staged is named by it (protocol §1, Names). */
 export interface SinkContext {
@@ -34,6 +35,11 @@ export interface Transaction<T = unknown> {
    * `timeOf` is good only during the call; the engine always gives it.
    */
   write(rows: RowBatch<T>, refused?: RefusedRow, timeOf?: TimeOfRow): void;
+  /**
+   * The same as `write(columns.rows(), refused, timeOf)`, for a sink that can do it without an object for each row. The engine calls it in place of `write` where
+   * rows are columns of what an aggregate made.
+   */
+  writeColumns?(columns: ColumnRows<T>, refused?: RefusedRow, timeOf?: TimeOfRow): void;
   /** Resolves when so little is buffered that more may be written. Called between batches, never per row. */
   drained(): Promise<void>;
   /** Gives up before `preCommit`: frees what it holds, and deletes what it has staged. Never throws. */

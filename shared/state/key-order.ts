@@ -26,13 +26,70 @@ export function byGroup(keys: KeyColumn, keyGroups: number, numbers?: ArrayLike<
   return { order, starts };
 }
 
-/** Sorted by (key group, key bytes): the order of output and of snapshots, whatever order the keys came in (I6). */
+/**
+ * Sorted by (key group, key bytes): the order of output and of snapshots, whatever order the keys came in (I6). A radix sort by the four bytes after those that all keys
+ * begin with, the last of them first, and then by key group; where all of these are equal, by what follows.
+ */
 export function byGroupAndKey(keys: KeyColumn, keyGroups: number, numbers?: ArrayLike<number>): KeyOrder {
-  const sorted = byGroup(keys, keyGroups, numbers);
+  const depth = commonPrefix(keys, numbers);
+  const sorted = byGroup(keys, keyGroups, byWord(keys, numbers, depth));
+  const { order, starts } = sorted;
   for (let group = 0; group < keyGroups; group++) {
-    sortByBytes(keys, sorted.order.subarray(sorted.starts[group], sorted.starts[group + 1]), 0);
+    const end = starts[group + 1]!;
+    for (let from = starts[group]!; from < end; ) {
+      const first = word(keys, order[from]!, depth);
+      let to = from + 1;
+      while (to < end && word(keys, order[to]!, depth) === first) to++;
+      if (to - from > 1) sortByBytes(keys, order.subarray(from, to), depth + wordBytes);
+      from = to;
+    }
   }
   return sorted;
+}
+
+/** How many bytes all of these keys begin with. */
+function commonPrefix({ bytes, ends, count }: KeyColumn, numbers: ArrayLike<number> | undefined): number {
+  const length = numbers?.length ?? count;
+  if (length === 0) return 0;
+  const first = numbers === undefined ? 0 : numbers[0]!;
+  const start = ends[first]!;
+  let prefix = ends[first + 1]! - start;
+  for (let index = 1; index < length && prefix > 0; index++) {
+    const number = numbers === undefined ? index : numbers[index]!;
+    const from = ends[number]!;
+    const most = Math.min(prefix, ends[number + 1]! - from);
+    for (prefix = 0; prefix < most && bytes[from + prefix] === bytes[start + prefix]; ) prefix++;
+  }
+  return prefix;
+}
+
+/** The numbers, sorted by the four bytes at this depth, and otherwise in their order: a radix sort, byte by byte. */
+function byWord(keys: KeyColumn, numbers: ArrayLike<number> | undefined, depth: number): Int32Array {
+  const count = numbers?.length ?? keys.count;
+  let order = new Int32Array(count);
+  let words = new Uint32Array(count);
+  for (let index = 0; index < count; index++) {
+    order[index] = numbers === undefined ? index : numbers[index]!;
+    words[index] = word(keys, order[index]!, depth);
+  }
+  let [nextOrder, nextWords] = [new Int32Array(count), new Uint32Array(count)];
+  const places = new Int32Array(256);
+  for (let shift = 0; shift < 32; shift += 8) {
+    places.fill(0);
+    for (let index = 0; index < count; index++) places[(words[index]! >>> shift) & 255]!++;
+    for (let byte = 0, before = 0; byte < 256; byte++) {
+      const here = places[byte]!;
+      places[byte] = before;
+      before += here;
+    }
+    for (let index = 0; index < count; index++) {
+      const place = places[(words[index]! >>> shift) & 255]!++;
+      nextOrder[place] = order[index]!;
+      nextWords[place] = words[index]!;
+    }
+    [order, nextOrder, words, nextWords] = [nextOrder, order, nextWords, words];
+  }
+  return order;
 }
 
 const wordBytes = 4;

@@ -1,0 +1,56 @@
+import type { RowColumn } from "../ports/columns.ts";
+import { decodeKey, textOfKey } from "../state/key-codec.ts";
+import { textsOf } from "./column-rows.ts";
+
+const bytesPerKey = 16;
+
+/** The keys of rows: texts stay bytes as long as there is nothing else among them. */
+export class ResultKeys {
+  #length = 0;
+  #bytes: Buffer;
+  readonly #ends: Int32Array;
+  /** All keys so far, once one of them is no text. */
+  #values: unknown[] | undefined;
+
+  constructor(capacity: number) {
+    this.#bytes = Buffer.allocUnsafeSlow(capacity * bytesPerKey);
+    this.#ends = new Int32Array(capacity + 1);
+  }
+
+  get column(): RowColumn {
+    return this.#values ?? { bytes: this.#bytes, ends: this.#ends };
+  }
+
+  clear(): void {
+    this.#length = 0;
+    this.#values = undefined;
+  }
+
+  /** Adds the key `bytes[start, end)`, as it is encoded. */
+  add(bytes: Buffer, start: number, end: number): void {
+    const text = this.#values === undefined ? textOfKey(bytes, start) : -1;
+    if (text < 0) this.#addValue(decodeKey(bytes, start, end));
+    else this.#addText(bytes, text, end);
+  }
+
+  #addText(bytes: Buffer, start: number, end: number): void {
+    const from = this.#ends[this.#length]!;
+    const to = from + end - start;
+    if (to > this.#bytes.length) this.#grow(from, to);
+    const own = this.#bytes;
+    if (end - start > 32) own.set(bytes.subarray(start, end), from);
+    else for (let at = from, other = start; at < to; ) own[at++] = bytes[other++]!;
+    this.#ends[++this.#length] = to;
+  }
+
+  #addValue(key: unknown): void {
+    this.#values ??= textsOf({ bytes: this.#bytes, ends: this.#ends }, this.#length);
+    this.#values.push(key);
+  }
+
+  #grow(used: number, needed: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
+    larger.set(this.#bytes.subarray(0, used));
+    this.#bytes = larger;
+  }
+}

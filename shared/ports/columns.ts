@@ -1,0 +1,22 @@
+/** Texts as UTF-8: text i is `bytes[ends[i], ends[i + 1])`. */
+export interface TextColumn {
+  readonly bytes: Buffer;
+  readonly ends: Int32Array;
+}
+
+/** A field of many rows. Texts are well-formed, and numbers are all there is in a column of them; values are anything. It may be longer than there are rows. */
+export type RowColumn = TextColumn | Float64Array | readonly unknown[];
+
+/** Rows as columns, good only during the call that they are given to. */
+export interface ColumnRows<T = unknown> {
+  readonly length: number;
+  /** In the order of the fields of each row. A row does not have those fields whose value is `undefined`. */
+  readonly fields: readonly RowField[];
+  /** The same rows as objects, made at the first call. */
+  rows(): T[];
+}
+
+export interface RowField {
+  readonly name: string;
+  readonly column: RowColumn;
+}
