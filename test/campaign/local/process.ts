@@ -50,8 +50,9 @@ const internals: Internals = {
 const interrupt = new AbortController();
 process.once("SIGTERM", () => interrupt.abort());
 const result = await runWith(life.module, { ...life.options, signal: interrupt.signal, onMessage: say }, internals);
-process.stderr.write(`${JSON.stringify(result)}\n`);
 process.exitCode = exitCodeOfResult(result);
+// As the command does: left to itself, one process of Node's in some hundreds that had threads and sockets never exits.
+process.stderr.write(`${JSON.stringify(result)}\n`, () => process.exit());
 
 function say(message: object): void {
   process.stderr.write(`${JSON.stringify(message)}\n`);
