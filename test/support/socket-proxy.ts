@@ -9,8 +9,8 @@ export interface SocketProxy extends AsyncDisposable {
   readonly connections: number;
   /** Where new connections go from now on. */
   target: string;
-  /** Is shown what clients send, before it goes on. */
-  watch: ((bytes: Buffer) => void) | undefined;
+  /** Is shown what clients send, piece by piece, before it goes on; `connection` tells one client's pieces from another's. */
+  watch: ((bytes: Buffer, connection: object) => void) | undefined;
   /** Ends all connections by a reset on both sides. */
   reset(): void;
   /** Nothing passes any more, in either direction, and nobody is told; new connections are accepted, and silent. */
@@ -33,7 +33,7 @@ export async function startProxy(target: string): Promise<SocketProxy> {
 
 class ForwardingProxy implements SocketProxy {
   target: string;
-  watch: ((bytes: Buffer) => void) | undefined;
+  watch: ((bytes: Buffer, connection: object) => void) | undefined;
   readonly #server = createServer({ noDelay: true }, (client) => this.#accept(client));
   readonly #pairs = new Set<Pair>();
   #stalled = false;
@@ -95,7 +95,7 @@ class ForwardingProxy implements SocketProxy {
     const pair = new Pair(client, connect({ host: host!, port: Number(port), noDelay: true }));
     this.#pairs.add(pair);
     pair.onEnd = () => this.#pairs.delete(pair);
-    pair.onRequest = (bytes) => this.watch?.(bytes);
+    pair.onRequest = (bytes) => this.watch?.(bytes, pair);
     pair.onAnswer = () => {
       const next = this.#dropNext;
       this.#dropNext = undefined;

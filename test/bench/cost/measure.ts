@@ -8,10 +8,13 @@ import { PipelineStack } from "../../support/aws/pipeline-stack.ts";
 import type { Emulator } from "../../support/emulator/emulator.ts";
 import type { Clients } from "../../support/emulator/services.ts";
 import type { Oracle } from "../../support/kafka/oracle.ts";
+import type { SocketProxy } from "../../support/socket-proxy.ts";
 import { type Fixed, fixedPartsOf } from "./bill.ts";
 import { type Charge, type Driver, driversOf, isWithin, type Span } from "./charge.ts";
 import { withCollection } from "./collector.ts";
+import { type Phase, partsOf, phasesOf } from "./epoch-phases.ts";
 import { chargesOfFunction, type LogEvent, metricsOf } from "./function-logs.ts";
+import { requestWatcher } from "./kafka-requests.ts";
 import { MeteringProxy } from "./metering-proxy.ts";
 import { executionHistories, functionLogs } from "./readings.ts";
 import { type Machine, type Transition, transitionsOf } from "./transitions.ts";
@@ -21,6 +24,7 @@ const machineFile = new URL("../../../statemachines/checkpoint.asl.json", import
 const machine: Machine = JSON.parse(readFileSync(machineFile, "utf8"));
 
 export interface Scenario {
+  /** 0: an epoch begins as soon as the one before it is decided. */
   readonly intervalSeconds: number;
   readonly fused: boolean;
 }
@@ -29,7 +33,6 @@ export interface Surroundings {
   readonly emulator: Emulator;
   readonly clients: Clients;
   readonly oracle: Oracle;
-  readonly bootstrap: string;
   readonly folder: string;
   /** The topic that is fed. */
   readonly input: string;
@@ -45,6 +48,7 @@ export interface Measurement extends Scenario {
   readonly records: number;
   readonly seconds: number;
   readonly drivers: readonly Driver[];
+  readonly phases: readonly Phase[];
   readonly fixed: Fixed;
   /** Bytes of snapshots and the like that an epoch writes. */
   readonly stateBytes: number;
@@ -65,24 +69,28 @@ export class Measuring implements AsyncDisposable {
   readonly #around: Surroundings;
   readonly #proxy: MeteringProxy;
   readonly #stack: PipelineStack;
+  readonly #kafkaRequests: Charge[] = [];
   #wakingUp: NodeJS.Timeout | undefined;
   #startedAt = 0;
 
-  private constructor(scenario: Scenario, around: Surroundings, proxy: MeteringProxy) {
+  private constructor(scenario: Scenario, around: Surroundings, proxy: MeteringProxy, kafka: SocketProxy) {
     this.#scenario = scenario;
     this.#around = around;
     this.#proxy = proxy;
     this.name = `cost-${scenario.intervalSeconds}s-${scenario.fused ? "fused" : "plain"}`;
     this.topic = `counts-${this.name}`;
-    const { bootstrap, input, memory } = around;
+    const { input, memory } = around;
+    kafka.watch = requestWatcher((name) =>
+      this.#kafkaRequests.push({ at: Date.now(), what: `Kafka ${name}`, usage: {} }),
+    );
     this.#stack = new PipelineStack(
       { ...around, folder: join(around.folder, this.name) },
       {
         stack: this.name,
         props: {
           entry: "examples/word-count-kafka.ts",
-          parameters: { brokers: bootstrap, input, output: this.topic },
-          policy: { intervalMs: scenario.intervalSeconds * 1000, fused: scenario.fused },
+          parameters: { brokers: kafka.address, input, output: this.topic },
+          policy: { ...paceOf(scenario), fused: scenario.fused },
           ...(memory !== undefined && { memory }),
         },
         environment: { AWS_ENDPOINT_URL: proxy.endpoint },
@@ -90,8 +98,9 @@ export class Measuring implements AsyncDisposable {
     );
   }
 
-  static async deploy(scenario: Scenario, around: Surroundings): Promise<Measuring> {
-    const measuring = new Measuring(scenario, around, await MeteringProxy.start(around.emulator.endpoint));
+  /** @param kafka a way to the broker for this pipeline alone */
+  static async deploy(scenario: Scenario, around: Surroundings, kafka: SocketProxy): Promise<Measuring> {
+    const measuring = new Measuring(scenario, around, await MeteringProxy.start(around.emulator.endpoint), kafka);
     await around.oracle.createTopic(measuring.topic, 4);
     await measuring.#stack.deploy();
     return measuring;
@@ -103,15 +112,16 @@ export class Measuring implements AsyncDisposable {
     this.#wakingUp = setInterval(() => void this.#wake().catch(() => {}), wakeEveryMs);
   }
 
-  /** Resolves once enough epochs are committed. */
-  async hasEnough(progress: (committed: number, wanted: number) => void): Promise<void> {
+  /** Resolves once enough epochs are committed, and enough time is over since the first ones were. */
+  async hasEnough(progress: (committed: number) => void): Promise<void> {
     const { epochs, seconds } = this.#around;
-    const wanted = warmUp + Math.max(epochs, Math.ceil(seconds / this.#scenario.intervalSeconds)) + 1;
     let shown = -1;
+    let until = Number.POSITIVE_INFINITY;
     for (;;) {
       const { committed } = (await this.#ledger().head()) ?? { committed: 0 };
-      if (committed !== shown) progress(committed, wanted);
-      if (committed >= wanted) return;
+      if (committed !== shown) progress(committed);
+      if (committed >= warmUp) until = Math.min(until, Date.now() + seconds * 1000);
+      if (committed > warmUp + epochs && Date.now() >= until) return;
       shown = committed;
       await sleep(500);
     }
@@ -132,8 +142,11 @@ export class Measuring implements AsyncDisposable {
     const committed = await this.#committed();
     const span = spanOf(transitions, committed[warmUp - 1]!.committedAt!, stoppedAt);
     const measured = committed.filter((row) => isWithin(span, row.committedAt!));
+    const measuredEpochs = new Set(measured.map(({ epoch }) => epoch));
+    const parts = logs.flatMap(({ events }) => partsOf(events));
     const charges: Charge[] = [
       ...this.#proxy.charges,
+      ...this.#kafkaRequests,
       ...transitions.map(({ at, state }) => ({ at, what: `state ${state}`, usage: { stateTransitions: 1 } })),
       ...logs.flatMap(({ name, events }) => chargesOfFunction(name, events, span)),
     ];
@@ -144,6 +157,7 @@ export class Measuring implements AsyncDisposable {
       records: measured.reduce((sum, { decision }) => sum + decision.counts.records, 0),
       seconds: (span.to - span.from) / 1000,
       drivers: driversOf(withCollection(charges, this.#proxy.rows(), measured.length, span), span),
+      phases: phasesOf(parts, this.#proxy.requests, (epoch) => measuredEpochs.has(epoch)),
       fixed: this.#fixed(logs.flatMap(({ events }) => events)),
       stateBytes: state.reduce((sum, { bytes }) => sum + bytes, 0) / measured.length,
       rowBytes: meanBytes(this.#proxy.rows()),
@@ -177,6 +191,10 @@ export class Measuring implements AsyncDisposable {
     return fixedPartsOf(JSON.parse(readFileSync(file, "utf8")), metricsOf(events).size);
   }
 }
+
+/** The interval is also what the size of an epoch adapts to. */
+const paceOf = ({ intervalSeconds }: Scenario) =>
+  intervalSeconds === 0 ? { intervalMs: 1000, paceMs: 0 } : { intervalMs: intervalSeconds * 1000 };
 
 /** From one look at what comes next to another, so that the state machine's rounds, and what functions do in them, are whole. */
 function spanOf(transitions: readonly Transition[], from: number, to: number): Span {

@@ -3,7 +3,7 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AwsRequest, operationOf } from "../../support/emulator/aws-answers.ts";
-import type { Charge } from "./charge.ts";
+import type { Charge, Span } from "./charge.ts";
 import { UnitCounter } from "./dynamodb-units.ts";
 import { typicalMs } from "./latencies.ts";
 import { requestClass } from "./s3-requests.ts";
@@ -12,6 +12,8 @@ import { rowsIn, whatOf } from "./what.ts";
 /** Between functions and an emulator of AWS: notes what AWS would bill for each request. */
 export class MeteringProxy implements AsyncDisposable {
   readonly charges: Charge[] = [];
+  /** From when to when each request was waited for. */
+  readonly requests: Span[] = [];
   /** Bytes of objects that were written, by request. */
   readonly written: { readonly at: number; readonly key: string; readonly bytes: number }[] = [];
   readonly #target: string;
@@ -52,11 +54,12 @@ export class MeteringProxy implements AsyncDisposable {
     try {
       const { method = "", url = "", headers } = incoming;
       const asked = { method, url, headers, body: Buffer.concat(await incoming.toArray()) };
-      const startedAt = performance.now();
+      const from = Date.now();
       const { answered, body } = await this.#forward(asked);
       this.#note(asked, answered.statusCode!, body);
       // The emulator is nearer than AWS's services are to their functions.
-      await sleep(Math.max(0, typicalMs(asked) - (performance.now() - startedAt)));
+      await sleep(Math.max(0, from + typicalMs(asked) - Date.now()));
+      this.requests.push({ from, to: Date.now() });
       outgoing.writeHead(answered.statusCode!, answered.statusMessage, answered.rawHeaders);
       outgoing.end(body);
     } catch {

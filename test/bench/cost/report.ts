@@ -1,23 +1,29 @@
 import { formatTable } from "../../../examples/support/table.ts";
 import { bill, type FixedKind, monthlyBill, smallestFlink, total } from "./bill.ts";
+import type { Phase } from "./epoch-phases.ts";
 import type { Measurement } from "./measure.ts";
 import { hoursAMonth, monthlyPrices } from "./prices.ts";
+import { byService, requestsOf } from "./requests.ts";
 import { scale, sum, type Usage, usageKinds } from "./usage.ts";
 
 /** A measurement in dollars, and compared. */
 export function figuresOf({ drivers, ...measured }: Measurement) {
   const usage = sum(drivers.map((driver) => driver.usage));
   const perEpoch = scale(usage, 1 / measured.epochs);
-  const hourly = scale(perEpoch, 3600 / measured.intervalSeconds);
+  const secondsEach = measured.seconds / measured.epochs;
+  const epochsAnHour = 3600 / (measured.intervalSeconds || secondsEach);
+  const hourly = scale(perEpoch, epochsAnHour);
   const dollarsAnHour = total(bill(hourly));
   const fixed = monthlyBill(measured.fixed);
   const dear = drivers.map((driver) => ({
     what: driver.what,
     timesAnEpoch: driver.times / measured.epochs,
-    dollarsAnHour: total(bill(scale(driver.usage, 3600 / measured.intervalSeconds / measured.epochs))),
+    dollarsAnHour: total(bill(scale(driver.usage, epochsAnHour / measured.epochs))),
   }));
   return {
     ...measured,
+    epochsASecond: 1 / secondsEach,
+    requestsAnEpoch: requestsOf(drivers, measured.epochs),
     perEpoch,
     perMillionRecords: scale(usage, 1e6 / measured.records),
     dollarsPerMillionRecords: total(bill(scale(usage, 1e6 / measured.records))),
@@ -47,6 +53,9 @@ const labels: Readonly<Record<keyof Usage, string>> = {
 export function report(all: readonly Figures[]): string {
   const { hourly, hourlyWithStorage } = smallestFlink;
   return [
+    "What an epoch asks for: state transitions, and requests by service and kind",
+    formatTable(requestRows(all)),
+    ...all.map((one) => `Where an epoch's time goes: ${titleOf(one)}, ${speedOf(one)}\n\n${phasesTable(one)}`),
     "What an epoch uses",
     formatTable(
       all.map((one) => ({
@@ -78,6 +87,28 @@ export function report(all: readonly Figures[]): string {
     fixedParts(all[0]!),
     ...all.map((one) => `Where the money goes: ${titleOf(one)}\n\n${driversTable(one)}`),
   ].join("\n\n");
+}
+
+const speedOf = ({ epochsASecond }: Figures): string => `${significant(epochsASecond)} epochs a second`;
+
+function requestRows(all: readonly Figures[]): Record<string, string>[] {
+  const kinds = [...new Set(all.flatMap(({ requestsAnEpoch }) => Object.keys(requestsAnEpoch)))].sort(byService);
+  const count = ({ requestsAnEpoch }: Figures, kind: string) => significant(requestsAnEpoch[kind] ?? 0);
+  return kinds.map((kind) => ({ kind, ...Object.fromEntries(all.map((one) => [titleOf(one), count(one, kind)])) }));
+}
+
+function phasesTable({ phases }: Figures): string {
+  const ms = (value: number) => fixed(value, 0);
+  const sum = (of: (phase: Phase) => number) => phases.reduce((total, phase) => total + of(phase), 0);
+  const all = { phase: "in all", waitMs: sum((one) => one.waitMs), tookMs: sum((one) => one.tookMs) };
+  return formatTable(
+    [...phases, { ...all, servicesMs: sum((one) => one.servicesMs) }].map(({ phase, waitMs, tookMs, servicesMs }) => ({
+      phase,
+      "ms until it begins": ms(waitMs),
+      "ms that it takes": ms(tookMs),
+      "of them for DynamoDB and S3": ms(servicesMs),
+    })),
+  );
 }
 
 /** Of a fused pipeline, by seconds between epochs: the share of Flink's cost that it may have. */

@@ -5,21 +5,22 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startEmulator } from "../../support/emulator/emulator.ts";
 import { clientsOf } from "../../support/emulator/services.ts";
-import { startKafka } from "../../support/kafka/broker.ts";
 import { type Oracle, startOracle } from "../../support/kafka/oracle.ts";
+import { startKafkaBehind } from "../../support/kafka/proxied.ts";
 import { emit, optionsOrExit, say, wholeNumber } from "../../support/program.ts";
+import { type SocketProxy, startProxy } from "../../support/socket-proxy.ts";
 import { checkCounts } from "./check.ts";
 import { Feed } from "./feed.ts";
 import { Measuring, type Scenario } from "./measure.ts";
 import { priceDate, region } from "./prices.ts";
 import { figuresOf, report, titleOf } from "./report.ts";
 
-const help = `Deploys a windowed word count (examples/word-count-kafka.ts) to an emulator of AWS, feeds it steadily, counts what AWS
-would bill, prices that, and compares it with Managed Service for Apache Flink.
+const help = `Deploys a windowed word count (examples/word-count-kafka.ts) to an emulator of AWS, feeds it steadily, tells what an epoch asks of
+each service and where its time goes, counts what AWS would bill, prices that, and compares it with Managed Service for Apache Flink.
 
 npm run bench:cost -- [options]
 
-  --intervals LIST  seconds between epochs (default 1,10,60); each is a pipeline of its own
+  --intervals LIST  seconds between epochs (default 1,10,60); each is a pipeline of its own; 0: one right after the other
   --mode M          fused, plain or both (default both): epochs in one function, or by the state machine alone
   --rate N          records a second, of ten words each (default 1,000)
   --epochs N        epochs to measure, at the least (default 3)
@@ -32,9 +33,9 @@ npm run bench:cost -- [options]
 Tables go to standard error. It takes about six minutes with the defaults, and needs Java and Maven (for Kafka) and Python 3 with venv
 (for the emulator). Prices are those of ${region} on ${priceDate} (test/bench/cost/prices.ts).
 
-What is counted how: state transitions by the executions' histories; requests to DynamoDB and S3 by a proxy between functions and
-emulator, request units by the documented rules; durations as the functions log them, which have this machine's speed and
-assumed latencies of AWS's services (test/bench/cost/latencies.ts). Records arrive on four partitions; a mapping that invokes the
+What is counted how: state transitions by the executions' histories; requests to DynamoDB, S3 and Kafka by proxies before them,
+request units by the documented rules; durations and phases as the functions log them, which have this machine's speed and
+assumed latencies of DynamoDB and S3 (test/bench/cost/latencies.ts). Records arrive on four partitions; a mapping that invokes the
 trigger every five seconds is played. Every result is compared with an independent count.
 `;
 
@@ -57,10 +58,13 @@ async function bench({ scenarios, rate, epochs, seconds, memory, apart, json }: 
     say("starting a broker and an emulator of AWS");
     await using emulator = await startEmulator({ reachesHost: true });
     using clients = clientsOf(emulator.endpoint);
-    await using broker = await startKafka();
+    await using stack = new AsyncDisposableStack();
+    const proxied: Proxied[] = [];
+    for (const scenario of scenarios) proxied.push({ scenario, kafka: stack.use(await startProxy("127.0.0.1:0")) });
+    await using broker = await startKafkaBehind(proxied.map(({ kafka }) => kafka));
     await using oracle = await startOracle(broker.bootstrap);
     const around = { emulator, clients, oracle, bootstrap: broker.bootstrap, folder, epochs, seconds };
-    const groups = apart ? scenarios.map((scenario) => [scenario]) : [scenarios];
+    const groups = apart ? proxied.map((one) => [one]) : [proxied];
     const all = [];
     for (const [index, group] of groups.entries()) {
       const topic = `${input}-${index}`;
@@ -75,21 +79,27 @@ async function bench({ scenarios, rate, epochs, seconds, memory, apart, json }: 
   }
 }
 
-type Around = Parameters<typeof Measuring.deploy>[1];
+type Around = Parameters<typeof Measuring.deploy>[1] & { readonly bootstrap: string };
+
+interface Proxied {
+  readonly scenario: Scenario;
+  /** Its own way to the broker, by which its requests are counted. */
+  readonly kafka: SocketProxy;
+}
 
 /** Several pipelines at once, which read the same topic. */
-async function measure(scenarios: readonly Scenario[], around: Around, rate: number) {
+async function measure(proxied: readonly Proxied[], around: Around, rate: number) {
   await using stack = new AsyncDisposableStack();
   const measuring: Measuring[] = [];
-  for (const scenario of scenarios) {
+  for (const { scenario, kafka } of proxied) {
     say(`deploying ${titleOf(scenario)}`);
-    measuring.push(stack.use(await Measuring.deploy(scenario, around)));
+    measuring.push(stack.use(await Measuring.deploy(scenario, around, kafka)));
   }
   const feed = stack.use(await Feed.open(around.bootstrap, around.input, partitions, rate));
   feed.start();
   await Promise.all(measuring.map((one) => one.start()));
   await Promise.all(
-    measuring.map((one) => one.hasEnough((done, wanted) => say(`${one.name}: epoch ${done} of ${wanted}`))),
+    measuring.map((one) => one.hasEnough((committed) => say(`${one.name}: epoch ${committed} is committed`))),
   );
   const stoppedAt = Date.now();
   await feed.stop();
@@ -133,7 +143,7 @@ const modes: Readonly<Record<string, readonly boolean[]>> = { fused: [true], pla
 function scenariosOf(intervals: string, mode: string): Scenario[] {
   if (!Object.hasOwn(modes, mode)) throw new Error(`--mode takes fused, plain or both, not "${mode}"`);
   return intervals.split(",").flatMap((one) => {
-    const intervalSeconds = wholeNumber("intervals", one.trim());
+    const intervalSeconds = one.trim() === "0" ? 0 : wholeNumber("intervals", one.trim());
     return modes[mode]!.map((fused) => ({ intervalSeconds, fused }));
   });
 }

@@ -10,19 +10,9 @@ export interface ProxiedKafka extends AsyncDisposable {
 }
 
 export async function startProxiedKafka(options: KafkaOptions = {}): Promise<ProxiedKafka> {
-  const [port] = await freePorts(1);
   const proxy = await startProxy("127.0.0.1:0");
   try {
-    const broker = await startKafka({
-      ...options,
-      port: port!,
-      listeners: { ...options.listeners, PROXIED: "PLAINTEXT" },
-      settings: {
-        ...options.settings,
-        "advertised.listeners": `PLAINTEXT://127.0.0.1:${port},PROXIED://${proxy.address}`,
-      },
-    });
-    proxy.target = broker.addresses.PROXIED!;
+    const broker = await startKafkaBehind([proxy], options);
     const dispose = async () => {
       await proxy.close();
       await broker.stop();
@@ -32,4 +22,25 @@ export async function startProxiedKafka(options: KafkaOptions = {}): Promise<Pro
     await proxy.close();
     throw error;
   }
+}
+
+/** A broker with a listener for each proxy, to which it leads, and which advertises its address. */
+export async function startKafkaBehind(
+  proxies: readonly SocketProxy[],
+  options: KafkaOptions = {},
+): Promise<KafkaBroker> {
+  const [port] = await freePorts(1);
+  const names = proxies.map((_, index) => `PROXIED${index}`);
+  const advertised = names.map((name, index) => `${name}://${proxies[index]!.address}`);
+  const broker = await startKafka({
+    ...options,
+    port: port!,
+    listeners: { ...options.listeners, ...Object.fromEntries(names.map((name) => [name, "PLAINTEXT" as const])) },
+    settings: {
+      ...options.settings,
+      "advertised.listeners": [`PLAINTEXT://127.0.0.1:${port}`, ...advertised].join(","),
+    },
+  });
+  for (const [index, name] of names.entries()) proxies[index]!.target = broker.addresses[name]!;
+  return broker;
 }
