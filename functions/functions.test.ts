@@ -10,12 +10,15 @@ import { MemoryLedger } from "../shared/adapters/memory/ledger.ts";
 import { MemoryObjectStore } from "../shared/adapters/memory/object-store.ts";
 import type { Engine } from "../shared/epoch/engine.ts";
 import { executionName } from "../shared/epoch/names.ts";
+import type { PlanAnswer } from "../shared/epoch/plan.ts";
+import { eventsOfWait } from "../shared/epoch/policy.ts";
 import { count, files, pipeline, seconds, text, tumbling } from "../shared/index.ts";
 import { describe } from "../shared/pipeline/describe.ts";
 import { fingerprint } from "../shared/pipeline/fingerprint.ts";
 import type { Executions } from "../shared/ports/executions.ts";
 import { temporaryFolder } from "../test/support/folder.ts";
 import type { Deployment } from "./deployment.ts";
+import { mostSecondsToSleep } from "./fused.ts";
 import { handlersOf } from "./index.ts";
 import { type PolicySettings, policyOf } from "./settings.ts";
 
@@ -23,7 +26,7 @@ const root = temporaryFolder();
 after(() => root[Symbol.dispose]());
 
 const uid = "u1";
-const context = { getRemainingTimeInMillis: () => 60_000 } as never;
+const context = { getRemainingTimeInMillis: () => 60_000, memoryLimitInMB: "1024" } as never;
 
 /** What the handlers have logged: lines of the logger, and of metrics. */
 let lines: Record<string, unknown>[] = [];
@@ -214,6 +217,27 @@ test("a plan waits for whole seconds", async () => {
   await interpret(name(1), { ...states, Plan: plan, Decide: decided }).result;
   assert.equal((await ledger.head())?.decided, 1);
   assert.deepEqual([waits.length, waits.every(Number.isInteger)], [1, true]);
+});
+
+test("a wait that fused leaves to the state machine counts its events, and leads back to fused", async () => {
+  const { functions, ledger, folder } = await deploy({ policy: { paceMs: 300_000 } });
+  await functions.trigger({ source: "epochflow" }, context);
+  const execution = name(1);
+  let answer: PlanAnswer = await functions.plan({ execution }, context);
+  writeFileSync(join(folder, "in", "more"), "31000 more\n");
+  for (const _ of [1, 2]) {
+    const { events } = await ledger.wake();
+    answer = await functions.fused({ execution, answer }, context);
+    const { action, fused } = answer as PlanAnswer & { action: "wait" };
+    assert.deepEqual([action, fused], ["wait", true]);
+    assert.equal((await ledger.wake()).events, events + eventsOfWait);
+  }
+  assert.equal((await ledger.head())?.committed, 1);
+});
+
+test("a function sleeps for as long as it is cheaper than three state transitions", () => {
+  const dollars = (memoryMiB: number) => mostSecondsToSleep(memoryMiB) * (memoryMiB / 1024) * 0.0000133334;
+  for (const memoryMiB of [256, 1024, 3008]) assert.ok(Math.abs(dollars(memoryMiB) - 3 * 0.000025) < 1e-9);
 });
 
 test("trigger fails if it can start nothing, and succeeds when it can", async () => {

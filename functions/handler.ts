@@ -9,7 +9,7 @@ import { metricUnits, type Observe } from "./metrics.ts";
 
 /** One invocation, besides its input. */
 export interface Call {
-  readonly context: Pick<Context, "getRemainingTimeInMillis">;
+  readonly context: Pick<Context, "getRemainingTimeInMillis" | "memoryLimitInMB">;
   /** Adds to a metric. */
   readonly observe: Observe;
   /** Does a part of it that is another function's work, and tells of it as that function would. */

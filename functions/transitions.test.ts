@@ -16,7 +16,10 @@ async function entered(answers: readonly PlanAnswer[]): Promise<number> {
   const decided = async () => ({ outcome: "decided" });
   const others = { Operate: nothing, Commit: nothing, Seal: nothing, "Start owner": nothing, Decide: decided };
   const execution = new StateMachine(definition, { validationOptions: { noValidate: true } }).run({}, {
-    overrides: { taskResourceLocalHandlers: { ...others, Plan: next, Fused: next }, waitTimeOverrides: { Wait: 0 } },
+    overrides: {
+      taskResourceLocalHandlers: { ...others, Plan: next, Fused: next },
+      waitTimeOverrides: { Wait: 0, "Wait for fused": 0 },
+    },
     context: { Execution: { Name: "run" } },
   } as Parameters<StateMachine["run"]>[1]);
   let count = 0;
@@ -46,6 +49,7 @@ const cases: Readonly<Record<string, readonly PlanAnswer[]>> = {
   "an epoch to commit": [{ action: "work", commit }, end],
   both: [{ action: "work", commit, process }, { action: "work", commit: { ...commit, tasks: [] } }, end],
   "fused epochs": [{ action: "fused", process }, { action: "fused", commit }, { action: "wait", seconds: 1 }, end],
+  "a wait between fused epochs": [{ action: "fused", process }, { action: "wait", seconds: 1, fused: true }, end],
 };
 
 for (const [what, answers] of Object.entries(cases))

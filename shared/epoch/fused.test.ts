@@ -16,8 +16,9 @@ const commitOf = (epoch: number): Required<Work>["commit"] => ({
 const end: PlanAnswer = { action: "end" };
 
 /** Runs it with plans in turn, each of which takes a second. */
-async function run(answers: readonly PlanAnswer[], failing: Partial<Steps> = {}, spanMs = 1e9) {
+async function run(answers: readonly PlanAnswer[], failing: Partial<Steps> = {}, spanMs = 1e9, first?: PlanAnswer) {
   const calls: string[] = [];
+  const asked: number[] = [];
   let now = 0;
   const turn = answers.values();
   const step =
@@ -27,8 +28,9 @@ async function run(answers: readonly PlanAnswer[], failing: Partial<Steps> = {},
       return instead ? await instead(input) : answer;
     };
   const steps: Steps = {
-    plan: async () => {
+    plan: async (sleepsSeconds) => {
       calls.push("plan");
+      asked.push(sleepsSeconds);
       now += 1000;
       return turn.next().value ?? end;
     },
@@ -38,7 +40,8 @@ async function run(answers: readonly PlanAnswer[], failing: Partial<Steps> = {},
     abort: step("abort", { outcome: "aborted", waitSeconds: 3 } as const, failing.abort),
   };
   const clock = { now: () => now, sleep: async (ms: number) => void calls.push(`sleep ${ms}`) };
-  return { answer: await fused(steps, clock, await steps.plan(), spanMs), calls };
+  const answer = await fused(steps, clock, first ?? (await steps.plan(0)), { spanMs, mostSecondsToSleep: 5 });
+  return { answer, calls, asked };
 }
 
 test("one epoch after the other, each committed while the next is processed", async () => {
@@ -59,14 +62,30 @@ test("one epoch after the other, each committed while the next is processed", as
 test("short waits are slept, what the machine does better is its own again", async () => {
   const others: PlanAnswer[] = [
     { action: "work", process: processOf(1) },
-    { action: "wait", seconds: 10 },
     { action: "end", start: "successor" },
   ];
   for (const other of others) {
-    const { answer, calls } = await run([{ action: "wait", seconds: 0.5 }, { action: "again" }, other]);
+    const { answer, calls } = await run([{ action: "again" }, { action: "wait", seconds: 0.5 }, other]);
     assert.deepEqual(answer, other);
-    assert.deepEqual(calls, ["plan", "sleep 500", "plan", "plan"]);
+    assert.deepEqual(calls, ["plan", "plan", "sleep 500", "plan"]);
   }
+});
+
+test("a long wait is the machine's, and then this goes on: it asks what comes next", async () => {
+  const long: PlanAnswer = { action: "wait", seconds: 10 };
+  const { answer, asked } = await run([{ action: "again" }, long]);
+  assert.deepEqual(answer, { ...long, fused: true });
+  assert.deepEqual(asked.slice(1), [5], "the plan knows that it will not be slept, and counts it");
+  const later = await run([{ action: "fused", process: processOf(1) }], {}, 1e9, answer);
+  assert.deepEqual(later.calls, ["plan", "operate 1.1.0.0", "decide 1.1", "plan"]);
+});
+
+test("no wait is slept when the time is over, and the plan knows that", async () => {
+  const waits = [1, 2, 3].map((seconds): PlanAnswer => ({ action: "wait", seconds }));
+  const { answer, calls, asked } = await run(waits, {}, 1500, { action: "wait", seconds: 9, fused: true });
+  assert.deepEqual(answer, { action: "wait", seconds: 3, fused: true });
+  assert.deepEqual(calls, ["plan", "sleep 1000", "plan", "sleep 2000", "plan"]);
+  assert.deepEqual(asked, [5, 5, 0]);
 });
 
 test("no epoch begins when the time is over: it is planned, and the next invocation processes it", async () => {

@@ -4,7 +4,8 @@ import type { PlanAnswer, TaskName, Work } from "./plan.ts";
 
 /** What the functions of the state machine do, here one after the other in one of them. */
 export interface Steps {
-  plan(): Promise<PlanAnswer>;
+  /** @param sleepsSeconds a wait up to this is slept here, and the state machine sees nothing of it */
+  plan(sleepsSeconds: number): Promise<PlanAnswer>;
   operate(name: TaskName): Promise<unknown>;
   decide(id: { readonly epoch: number; readonly attempt: number }): Promise<{ readonly outcome: string }>;
   commit(input: { readonly epoch: number; readonly sink?: string }): Promise<unknown>;
@@ -14,32 +15,42 @@ export interface Steps {
 /** Milliseconds that an invocation goes on: so long may old code work on after a deployment, and a state more each such time is what it costs. */
 const defaultSpanMs = 60_000;
 
-/** A longer wait costs less in the state machine. */
-const mostSecondsToSleep = 5;
+export interface FusedOptions {
+  /** Milliseconds after which no epoch begins; a minute by default. */
+  readonly spanMs?: number;
+  /** A longer wait costs less in the state machine. */
+  readonly mostSecondsToSleep: number;
+}
 
 /**
  * Several small epochs in one invocation (protocol §6, Elastic): what the state machine does from one plan to the next, by the same verbs in the same order,
  * until something comes that is better done by the machine: an epoch of several tasks, a failure, a long wait, the end. That is the answer, as `plan` would
- * give it. However it is cut short, the next plan goes on from the ledger, as after any failure.
+ * give it. After a wait that `plan` wants, and no failure, it is for this to go on: the answer says so (`fused`). However it is cut short, the next plan goes on
+ * from the ledger, as after any failure.
  *
- * @param answer what `plan` has said
- * @param spanMs milliseconds after which no epoch begins
+ * @param answer what `plan` has said, or the wait with which this was left
  */
 export async function fused(
   steps: Steps,
   clock: Clock,
   answer: PlanAnswer,
-  spanMs = defaultSpanMs,
+  { spanMs = defaultSpanMs, mostSecondsToSleep }: FusedOptions,
 ): Promise<PlanAnswer> {
   const until = clock.now() + spanMs;
-  for (let next = answer; ; next = await steps.plan()) {
-    if (clock.now() >= until) return next;
+  let sleepsSeconds = mostSecondsToSleep;
+  let next = answer.action === "wait" ? await steps.plan(sleepsSeconds) : answer;
+  for (;;) {
+    const isLate = clock.now() >= until;
+    if (next.action === "wait" && !(next.seconds <= sleepsSeconds)) return { ...next, fused: true };
+    if (isLate && next.action !== "wait") return next;
     if (next.action === "fused") {
       const seconds = await round(steps, next);
       // Also after a loss to a twin of this invocation: two that went on side by side would fence each other's attempts.
       if (seconds !== undefined) return { action: "wait", seconds };
-    } else if (next.action === "wait" && next.seconds <= mostSecondsToSleep) await clock.sleep(next.seconds * 1000);
+    } else if (next.action === "wait") await clock.sleep(next.seconds * 1000);
     else if (next.action !== "again") return next;
+    sleepsSeconds = clock.now() < until ? mostSecondsToSleep : 0;
+    next = await steps.plan(sleepsSeconds);
   }
 }
 

@@ -37,8 +37,8 @@ export type PlanAnswer =
   | ({ readonly action: "fused" } & Work)
   /** `lost`: an epoch that was decided as far as it had got (at-most-once). */
   | { readonly action: "again"; readonly lost?: number }
-  /** May be a fraction, which Step Functions has rounded up. */
-  | { readonly action: "wait"; readonly seconds: number }
+  /** May be a fraction, which Step Functions has rounded up. `fused`: then the function of that name goes on, and not `Plan`. */
+  | { readonly action: "wait"; readonly seconds: number; readonly fused?: true }
   /** Over: idle, or somebody else holds the lease; `start` names an execution to start if it does not exist. */
   | { readonly action: "end"; readonly start?: string };
 
@@ -46,15 +46,15 @@ export type PlanAnswer =
 export interface Asking {
   /** Number of the execution. */
   readonly run: number;
-  /** A function that itself does what is small: of its waits and commits the state machine sees nothing. */
-  readonly fused?: boolean;
+  /** A function that itself does what is small: of its commits, and of waits that it sleeps, the state machine sees nothing. */
+  readonly fused?: { readonly sleepsSeconds: number };
 }
 
 /**
  * What comes next (protocol §6). Only the owner of the lease changes anything. It reads the wake sequence before HEAD and the sources' ends: going idle is
  * conditional on it, so whatever arrives after these reads keeps it awake (I7).
  */
-export async function plan(engine: Engine, { run, fused = false }: Asking): Promise<PlanAnswer> {
+export async function plan(engine: Engine, { run, fused }: Asking): Promise<PlanAnswer> {
   const { ledger, policy, topology, uid } = engine;
   const name = (of: number) => executionName(topology.name, uid, of);
   const wake = await ledger.wake();
@@ -80,13 +80,15 @@ export async function plan(engine: Engine, { run, fused = false }: Asking): Prom
     if (next === "changed") return { action: "again" };
     if (typeof next === "object" && "lost" in next) return { action: "again", lost: next.lost };
     if (typeof next === "object" && "process" in next) return { ...next, ...(commit && { commit }) };
-    const spend = async (events: number) => fused || (await ledger.spend(run, events));
     if (commit)
-      return (await spend(eventsOfRound(0, sinks)))
+      return fused || (await ledger.spend(run, eventsOfRound(0, sinks)))
         ? { action: fused ? "fused" : "work", commit }
         : { action: "again" };
     if (next === "nothing") return await goIdle();
-    return (await spend(eventsOfWait)) ? { action: "wait", seconds: next.wait } : { action: "again" };
+    const isSlept = fused !== undefined && next.wait <= fused.sleepsSeconds;
+    return isSlept || (await ledger.spend(run, eventsOfWait))
+      ? { action: "wait", seconds: next.wait }
+      : { action: "again" };
   } catch (error) {
     if (!(error instanceof LossError)) throw error;
     const place = { pipeline: topology.name, epoch: head.decided + 1, ...error.place };

@@ -161,7 +161,7 @@ test(`${many} epochs of the protocol's verbs leave no more behind than ${settled
   const run = (await ledger.grant({ owner: null, run: 0 }))!;
   const measured: { rows: number; bytes: number; objects: number; largest: number }[] = [];
   const steps: Steps = {
-    plan: () => plan(engine, { run, fused: true }),
+    plan: (sleepsSeconds) => plan(engine, { run, fused: { sleepsSeconds } }),
     operate: (name) => operate(engine, name),
     decide: async (id) => ({ outcome: await decide(engine, id) }),
     commit: async ({ epoch, sink }) => {
@@ -176,7 +176,8 @@ test(`${many} epochs of the protocol's verbs leave no more behind than ${settled
     },
     abort: () => assert.fail("nothing goes wrong"),
   };
-  assert.equal((await fused(steps, engine.clock, await steps.plan(), Number.MAX_SAFE_INTEGER)).action, "end");
+  const forEver = { spanMs: Number.MAX_SAFE_INTEGER, mostSecondsToSleep: 5 };
+  assert.equal((await fused(steps, engine.clock, await steps.plan(5), forEver)).action, "end");
   const [before, after] = measured;
   context.diagnostic(`after ${settled}: ${JSON.stringify(before)}; after ${many}: ${JSON.stringify(after)}`);
   assert.equal((await ledger.head())!.committed, many);

@@ -35,7 +35,10 @@ function scriptOf(chance: Chance, plans: number): Script {
     "Abort unfinished": [{ outcome: "aborted", waitSeconds: 0 }, undefined],
     Abort: [{ outcome: "aborted", waitSeconds: 0 }, undefined],
     "Start owner": [null, null, undefined],
-    Fused: [{ action: "again" }, { action: "end" }, { action: "wait", seconds: 0 }, planOf(1, ["commit"]), undefined],
+    Fused: [
+      ...[{ action: "again" }, { action: "end" }, { action: "wait", seconds: 0 }],
+      ...[{ action: "wait", seconds: 0, fused: true }, planOf(1, ["commit"]), undefined],
+    ],
   };
   return (state, input, asked) => {
     const site = `${state} ${JSON.stringify(input)} ${asked}`;
@@ -85,7 +88,10 @@ async function theirs(script: Script): Promise<{ calls: string[]; failed: boolea
   const recording = new Recording(script);
   const machine = new StateMachine(coordinator as never, { validationOptions: { noValidate: true } });
   const noWaits = Object.fromEntries(
-    ["Plan failed", "Commit failed", "Abort failed", "Rest", "Wait", "Back off"].map((name) => [name, 0]),
+    ["Plan failed", "Commit failed", "Abort failed", "Rest", "Wait", "Wait for fused", "Back off"].map((name) => [
+      name,
+      0,
+    ]),
   );
   const noRetryWaits = Object.fromEntries(["Operate", "Abort", "Start owner"].map((name) => [name, 0]));
   const execution = machine.run({}, {

@@ -34,7 +34,7 @@ export interface MetricsLine {
 
 const uid = "u1";
 const name = "metered";
-const context = { getRemainingTimeInMillis: () => 60_000 } as never;
+const context = { getRemainingTimeInMillis: () => 60_000, memoryLimitInMB: "1024" } as never;
 const broken = () => new InfrastructureError("broken", "It breaks once.");
 
 interface Life {

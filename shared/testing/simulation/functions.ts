@@ -6,7 +6,7 @@ import type { Engine } from "../../epoch/engine.ts";
 import { fused } from "../../epoch/fused.ts";
 import { runOf } from "../../epoch/names.ts";
 import { operate } from "../../epoch/operate.ts";
-import { type PlanAnswer, plan, type TaskName } from "../../epoch/plan.ts";
+import { type Asking, type PlanAnswer, plan, type TaskName } from "../../epoch/plan.ts";
 import { startOwner, wake } from "../../epoch/wake.ts";
 import { EpochflowError } from "../../errors.ts";
 import { InvariantError } from "../../invariant.ts";
@@ -20,8 +20,8 @@ type Handler = (engine: Engine, input: never, report: (error: unknown) => void) 
 
 /** What the functions do, by the names of the machine's states; and those that it does not call. */
 const steps = {
-  Plan: (engine, { execution, fused }: { execution: string; fused?: boolean }) =>
-    plan(engine, { run: runOf(engine.topology.name, engine.uid, execution) ?? 0, fused: fused ?? false }),
+  Plan: (engine, { execution, fused }: { execution: string } & Pick<Asking, "fused">) =>
+    plan(engine, { run: runOf(engine.topology.name, engine.uid, execution) ?? 0, ...(fused && { fused }) }),
   Operate: async (engine, name: TaskName) => ({ outcome: await operate(engine, name) }),
   Decide: async (engine, id: EpochId) => ({ outcome: await decide(engine, id) }),
   Commit: async (engine, input: { epoch: number; sink: string }) => ({ outcome: await commit(engine, input) }),
@@ -37,6 +37,9 @@ const steps = {
 
 export const handlers = { ...steps, Fused: runFused } satisfies Record<string, Handler>;
 export type FunctionName = keyof typeof handlers;
+
+/** Shorter than the waits of some plans, so that both ways are taken. */
+const mostSecondsToSleep = 5;
 
 /** Each step may fail within, without the invocation that it is part of. */
 async function runFused(
@@ -58,14 +61,14 @@ async function runFused(
   const commit = step(steps.Commit);
   const seal = step(steps.Seal);
   const verbs = {
-    plan: () => plan({ execution, fused: true }),
+    plan: (sleepsSeconds: number) => plan({ execution, fused: { sleepsSeconds } }),
     operate: step(steps.Operate),
     decide: step(steps.Decide),
     commit: ({ epoch, sink }: { epoch: number; sink?: string }) =>
       sink === undefined ? seal({ epoch }) : commit({ epoch, sink }),
     abort: step(steps.Abort),
   };
-  return await fused(verbs, engine.clock, answer);
+  return await fused(verbs, engine.clock, answer, { mostSecondsToSleep });
 }
 
 /** Which function each state is; those that are one share their sandboxes. */
