@@ -167,3 +167,44 @@ test("pin, when the checkpoint is dropped meanwhile (I5)", async () => {
   );
   assert.equal(outcome, "dropped");
 });
+
+test("drop, when the checkpoint is pinned meanwhile (I5)", async () => {
+  const prepare = async (made: Ledger) => {
+    await begin(made);
+    for (const epoch of [1, 2]) await committed(made, epoch);
+  };
+  const { outcome, ledger } = await interleaved(
+    prepare,
+    (one) => one.drop(1),
+    (other) => other.pin(1, "save"),
+  );
+  assert.equal(outcome, "pinned");
+  const row = await ledger.epoch(1);
+  assert.ok(row?.status === "decided" && !row.dropped);
+});
+
+test("drop of an epoch that is decided between the reads of HEAD and of its row: it is the last one (I5)", async () => {
+  const options = { table: await createTable(aws.clients), pipeline: "p", objects: new MemoryObjectStore() };
+  const ledger = new DynamoLedger({ ...options, client: aws.clients.dynamodb });
+  await begin(ledger);
+  await committed(ledger, 1);
+  using slow = clientsOf(aws.emulator.endpoint);
+  const isOfHead = ({ input }: { input: object }) => JSON.stringify(input).includes('"HEAD"');
+  const headIsRead = Promise.withResolvers<void>();
+  slow.dynamodb.middlewareStack.add(
+    (next) => async (args) => {
+      if (isOfHead(args)) {
+        const answer = await next(args);
+        await decided(ledger, 2);
+        headIsRead.resolve();
+        return answer;
+      }
+      await headIsRead.promise;
+      return await next(args);
+    },
+    { step: "initialize" },
+  );
+  assert.equal(await new DynamoLedger({ ...options, client: slow.dynamodb }).drop(2), "pinned");
+  const row = await ledger.epoch(2);
+  assert.ok(row?.status === "decided" && !row.dropped);
+});

@@ -30,7 +30,7 @@ export interface DynamoLedgerOptions {
  *
  * **Why that is correct.** A verb is run on rows that were read one by one. A transaction then writes its rows and checks that every other row that it has used
  * is unchanged since, by its revision: so all of it is as if it had run alone at that moment; else it is run again (optimistic concurrency control). Rows that
- * are deleted never come back, so a revision is never met twice. Three things are not checked, since they cannot become wrong:
+ * are deleted never come back, so a revision is never met twice. Four things are not checked, since they cannot become wrong:
  *
  * - *A decided epoch*, where a verb only reads it: status, attempt, plan and decision never change (I1).
  * - *Lists.* `decide` counts acks: each was put under its attempt, none is ever changed or deleted while its epoch is planned at that attempt, which
@@ -43,6 +43,7 @@ export interface DynamoLedgerOptions {
  *   while its attempt was planned may thus land after the attempt was fenced or superseded. Nothing ever reads it but `abort`, which ends what it names, or
  *   else leaves that to the sweep, and `trim`, which deletes it. It cannot land in a decided attempt: all acks of that are there, so it finds the one
  *   that counts. Units: their row says decided, and the order of commits, once true, stays true.
+ * - *HEAD, where a checkpoint is dropped.* That a later epoch is decided, once true, stays true; pins are in the row itself.
  *
  * `trim` deletes row by row: what made a row unneeded (committed, superseded, dropped) never changes either.
  *
@@ -112,7 +113,7 @@ export class DynamoLedger implements Ledger {
     this.#store.write([wakeKey, headKey], (items) => release(items, owner, sequence));
 
   readonly drop: Ledger["drop"] = (epoch) =>
-    this.#store.write([headKey, epochKey(epoch)], (items) => drop(items, epoch));
+    this.#store.settle([headKey, epochKey(epoch)], (items) => drop(items, epoch));
   readonly pin: Ledger["pin"] = (epoch, name) =>
     this.#store.write([epochKey(epoch)], (items) => pin(items, epoch, name));
   readonly unpin: Ledger["unpin"] = (epoch, name) =>

@@ -50,8 +50,8 @@ export const isLastAttempt = (row: MaybeRow, attempt: number): boolean =>
 /** I4: its commit is done, or given up by the user's word. */
 export const isSettled = (unit: Unit): boolean => unit.status !== "prepared";
 
-/** I5: savepoints and restores hold a checkpoint; the last one is what the next epoch starts from. */
-export const isHeld = (row: DecidedEpoch, head: Head): boolean => row.pins.length > 0 || row.epoch === head.decided;
+/** I5: savepoints and restores hold a checkpoint; the last one is what the next epoch starts from. (HEAD may have been read before the row.) */
+export const isHeld = (row: DecidedEpoch, head: Head): boolean => row.pins.length > 0 || row.epoch >= head.decided;
 
 /** I5: its checkpoint was dropped before anybody held it. */
 export const isForgotten = (row: MaybeRow): boolean => isDecided(row) && row.dropped && row.pins.length === 0;
