@@ -86,5 +86,5 @@ export function forgetExpired(state: StageState, operator: OperatorState, after:
   for (let number = 0; number < count; number++) {
     if (purged[keyGroupOf(hashes[number]!, keyGroups)] === 0 || !isOver(number)) kept.push(number);
   }
-  state.purge(operator, always, window.only(kept, aggregates), purged);
+  state.purge(window, Int32Array.from(kept), purged);
 }

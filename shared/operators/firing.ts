@@ -33,7 +33,7 @@ export function dueOf(
     return after === null ? [] : firingWindows(operator, operator.node, keyGroups, before, after);
   const window = operator.windows.get(always);
   if (window === undefined || window.changes === 0) return [];
-  return [{ ...inOrder(window, byGroupAndKey(window.keys, keyGroups, window.changed())), stays: true }];
+  return [{ ...inOrder(window, window.changedInOrder(keyGroups)), stays: true }];
 }
 
 /**
@@ -52,7 +52,7 @@ function firingWindows(
     if (end > after) return [];
     const again = before !== null && end <= before;
     if (again && window.changes === 0) return [];
-    const keys = byGroupAndKey(window.keys, keyGroups, again ? window.changed() : undefined);
+    const keys = again ? window.changedInOrder(keyGroups) : byGroupAndKey(window.keys, keyGroups);
     return [{ start, end, ...inOrder(window, keys), stays: !isPast(after, end, allowedLatenessMs) }];
   });
 }

@@ -1,7 +1,7 @@
 import { InfrastructureError } from "../errors.ts";
 import { type ByteReader, MalformedError } from "../state/bytes.ts";
 import { decodeEntries, type Entries, encodeEntries } from "../state/entries.ts";
-import { type GetRange, type GroupedObject, GroupedObjectWriter, readGroups } from "../state/grouped-object.ts";
+import { type GetRange, GroupedObjectWriter, openGroups } from "../state/grouped-object.ts";
 import { byGroup } from "../state/key-order.ts";
 
 /** Accumulators of one window of one operator. */
@@ -52,13 +52,13 @@ export function encodePartials(partials: readonly Partials[], keyGroups: number)
  */
 export async function readPartials(
   get: GetRange,
-  groups: { readonly from: number; readonly to: number },
+  { from, to }: { readonly from: number; readonly to: number },
   name = "a shuffle object",
 ): Promise<Partials[]> {
   try {
-    const object = await readGroups(get, magic, groups);
+    const object = await openGroups(get, magic);
     if (object === undefined) throw new MalformedError("it is missing");
-    return decodePartials(object);
+    return decodePartials(object.note, await object.read((group) => from <= group && group < to));
   } catch (error) {
     if (!(error instanceof MalformedError)) throw error;
     throw new InfrastructureError("shuffle-unreadable", `Cannot read ${name}: ${error.message}`, {
@@ -68,7 +68,7 @@ export async function readPartials(
   }
 }
 
-function decodePartials({ note, groups }: GroupedObject): Partials[] {
+function decodePartials(note: number, groups: ReadonlyMap<number, ByteReader>): Partials[] {
   const partials: WindowPartial[][] = Array.from({ length: note }, () => []);
   for (const reader of groups.values()) {
     for (let subRange = reader.varint(); subRange > 0; subRange = reader.varint()) {

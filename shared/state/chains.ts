@@ -1,4 +1,5 @@
 import type { ChainRun } from "../epoch/epoch.ts";
+import type { Link } from "./link.ts";
 import type { GroupRange } from "./stage-state.ts";
 
 /** The chain of each key group of a range, from runs that may cover less; a group that none covers has no state. */
@@ -25,4 +26,13 @@ export function mergeChains(chains: readonly (readonly string[])[], from: number
 
 export function sameChain(a: readonly string[], b: readonly string[]): boolean {
   return a === b || (a.length === b.length && a.every((key, index) => key === b[index]));
+}
+
+/** The keys of a chain's objects. */
+export function objectsOf(chain: readonly Link[]): string[] {
+  return chain.map(({ object }) => object);
+}
+
+export function sameObjects(a: readonly Link[], b: readonly Link[]): boolean {
+  return a.length === b.length && a.every(({ object }, index) => object === b[index]!.object);
 }

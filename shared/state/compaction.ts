@@ -1,58 +1,60 @@
-import { keyGroupOf } from "./key-codec.ts";
-import type { KeyColumn } from "./key-table.ts";
-import { type Kind, kind } from "./snapshot.ts";
-import type { GroupChain, StageState } from "./stage-state.ts";
+import type { Link } from "./link.ts";
+import type { GroupRange } from "./stage-state.ts";
 
-/** A chain is never longer: so many objects at most are read for a key group. */
-const longestChain = 8;
-
-/** Key groups that differ from their last snapshot, ascending. */
-export function changedGroups(state: StageState): number[] {
-  const changed = new Uint8Array(state.topology.keyGroups);
-  for (const removed of state.removed) for (const group of removed.groups) changed[group] = 1;
-  for (const group of state.purged) changed[group] = 1;
-  for (const { windows } of state.operators) {
-    for (const window of windows.values()) mark(changed, window.keys, window.changed());
-  }
-  return [...changed.keys()].filter((group) => changed[group] === 1);
-}
-
-/**
- * What to write of each changed key group that has any state left, ascending. A group is written whole when it has no base yet, when keys of it are gone, when
- * its chain is long, or when its deltas outweigh its base: then reading it costs at most about twice its size, and so does writing it, over time.
+/*
+ * When the objects of a chain are written anew, as one. The deltas of a chain are tiers, as in a log-structured merge tree (O'Neil et al., 1996) or in the logarithmic
+ * method (Bentley and Saxe, 1980): a new delta takes in those before it that are of about its size or smaller. So each delta in a chain outweighs all that
+ * come later together: of n times the first change there are about log n; and a change that is written again gets into a delta half as large again at
+ * least: so it is written about log n times. The base takes part only when the chain, with what changed, would be about twice what is alive of the base: reading a chain costs at
+ * most about twice the state; and what the base costs is paid for by changes, and by windows that are gone, of half its size or more.
+ *
+ * Key groups that are written to alike would all come to that in the same epoch. So the line is drawn a little differently for each span of them, and each size.
  */
-export function chooseKinds(state: StageState): Map<number, Kind> {
-  const live = liveGroups(state);
-  const kinds = new Map<number, Kind>();
-  for (const group of changedGroups(state)) {
-    if (live?.[group] === 0) continue;
-    const { objects, baseBytes, deltaBytes } = state.chains[group - state.groups.from]!;
-    const whole =
-      objects.length === 0 || state.purged.has(group) || objects.length >= longestChain || deltaBytes > baseBytes;
-    kinds.set(group, whole ? kind.base : kind.delta);
+
+/** Key groups are compacted in spans, whose groups have the same chain, unless tasks have cut a span: so a checkpoint, which names chains, stays small. */
+const spans = 16;
+
+/** The spans of key groups `[from, to)`, as far as they are in it. */
+export function spansOf({ from, to }: GroupRange, keyGroups: number): GroupRange[] {
+  const ranges: { from: number; to: number }[] = [];
+  for (let group = from; group < to; group++) {
+    if (group > from && spanOf(group, keyGroups) === spanOf(group - 1, keyGroups)) ranges.at(-1)!.to = group + 1;
+    else ranges.push({ from: group, to: group + 1 });
   }
-  return kinds;
+  return ranges;
 }
 
-/** The chain with one more object, or with it alone if it has the whole key group. */
-export function extend(chain: GroupChain, key: string, as: Kind, size: number): GroupChain {
-  if (as === kind.base) return { objects: [key], baseBytes: size, deltaBytes: 0 };
-  return { objects: [...chain.objects, key], baseBytes: chain.baseBytes, deltaBytes: chain.deltaBytes + size };
+function spanOf(group: number, keyGroups: number): number {
+  return Math.floor((group * Math.min(spans, keyGroups)) / keyGroups);
 }
 
-/** 1 for key groups with any state; undefined if no window and no key is gone, so that all changed ones have some. */
-function liveGroups(state: StageState): Uint8Array | undefined {
-  if (state.removed.length === 0 && state.purged.size === 0) return undefined;
-  const live = new Uint8Array(state.topology.keyGroups);
-  for (const { windows } of state.operators) {
-    for (const { keys } of windows.values()) mark(live, keys);
+/** How many of the last objects of its chain a new one takes in; all of them: it becomes the base. */
+export function compacted(span: GroupRange, chains: readonly (readonly Link[])[], changeBytes: number): number {
+  const sizes = chains[0]!.map((_, at) => sum(chains, (chain) => chain[at]!.bytes));
+  if (sizes.length === 0) return 0;
+  const alive = sum(chains, ([base]) => base!.bytesAlive);
+  const together = sizes.reduce((total, size) => total + size, changeBytes);
+  if (together > alive * (1.5 + 0.5 * luck(span.from, sizes[0]!))) return sizes.length;
+  let taken = 0;
+  let later = changeBytes;
+  for (let at = sizes.length - 1; at > 0; at--) {
+    const size = sizes[at]!;
+    if (size <= later * (1 + luck(span.from, size))) taken = sizes.length - at;
+    later += size;
   }
-  return live;
+  return taken;
 }
 
-/** Marks the key groups of keys, or of those with these numbers. */
-function mark(groups: Uint8Array, { count, hashes }: KeyColumn, numbers?: Int32Array): void {
-  if (numbers === undefined)
-    for (let number = 0; number < count; number++) groups[keyGroupOf(hashes[number]!, groups.length)] = 1;
-  else for (const number of numbers) groups[keyGroupOf(hashes[number]!, groups.length)] = 1;
+function sum(chains: readonly (readonly Link[])[], of: (chain: readonly Link[]) => number): number {
+  let total = 0;
+  for (const chain of chains) total += of(chain);
+  return total;
+}
+
+/** From 0 to 1, evenly, and always the same for the same. */
+function luck(group: number, bytes: number): number {
+  let mixed = Math.imul(group + 1, 0x9e3779b1) ^ Math.imul(bytes + 1, 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d);
+  mixed = Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39);
+  return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
 }

@@ -49,19 +49,3 @@ export function decodeEntries(reader: ByteReader): Entries {
   for (let left = reader.count(); left > 0; left--) columns.push(decodeColumn(reader, count));
   return { keys: { count, bytes, ends, hashes }, columns };
 }
-
-/** The entries with these numbers, in this order. */
-export function pick({ keys, columns }: Entries, numbers: readonly number[]): Entries {
-  const ends = new Int32Array(numbers.length + 1);
-  for (const [index, number] of numbers.entries()) {
-    ends[index + 1] = ends[index]! + keys.ends[number + 1]! - keys.ends[number]!;
-  }
-  const bytes = Buffer.allocUnsafeSlow(ends[numbers.length]!);
-  for (const [index, number] of numbers.entries()) {
-    bytes.set(keys.bytes.subarray(keys.ends[number], keys.ends[number + 1]), ends[index]);
-  }
-  return {
-    keys: { count: numbers.length, bytes, ends, hashes: Int32Array.from(numbers, (number) => keys.hashes[number]!) },
-    columns: columns.map((column) => numbers.map((number) => column[number])),
-  };
-}

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { MalformedError } from "./bytes.ts";
-import { type GetRange, GroupedObjectWriter, readGroups } from "./grouped-object.ts";
+import { type GetRange, GroupedObjectWriter, openGroups } from "./grouped-object.ts";
 
 type Payloads = readonly (readonly [group: number, bytes: Uint8Array])[];
 
@@ -26,7 +26,9 @@ function from(object: Uint8Array, log: [number, number][] = []): GetRange {
 }
 
 async function read(object: Uint8Array, range: { from: number; to: number }): Promise<[number, Uint8Array][]> {
-  const { groups } = (await readGroups(from(object), "TEST", range))!;
+  const groups = await (await openGroups(from(object), "TEST"))!.read(
+    (group) => range.from <= group && group < range.to,
+  );
   return [...groups].map(([group, { bytes, at, end }]) => [group, Uint8Array.from(bytes.subarray(at, end))]);
 }
 
@@ -48,14 +50,14 @@ test("gives exactly the key groups that are asked for", async () => {
 });
 
 test("keeps its note", async () => {
-  assert.equal((await readGroups(from(write([], 7)), "TEST", { from: 0, to: 1 }))?.note, 7);
+  assert.equal((await openGroups(from(write([], 7)), "TEST"))?.note, 7);
 });
 
 test("reads the header and the blocks of the groups, and little else", async () => {
   const list = Array.from({ length: 128 }, (_, group) => [group, randomBytes(64 * 1024)] as const);
   const object = write(list);
   const log: [number, number][] = [];
-  const { groups } = (await readGroups(from(object, log), "TEST", { from: 64, to: 66 }))!;
+  const groups = await (await openGroups(from(object, log), "TEST"))!.read((group) => 64 <= group && group < 66);
   assert.deepEqual([...groups.keys()], [64, 65]);
   assert.equal(log.length, 2);
   assert.ok(log.reduce((sum, [, size]) => sum + size, 0) < 700 * 1024);
@@ -67,7 +69,7 @@ test("compresses", () => {
 });
 
 test("no object is no object", async () => {
-  assert.equal(await readGroups(async () => undefined, "TEST", { from: 0, to: 1 }), undefined);
+  assert.equal(await openGroups(async () => undefined, "TEST"), undefined);
 });
 
 test("any byte flipped, and any end cut off, is found", async () => {
@@ -86,5 +88,5 @@ test("any byte flipped, and any end cut off, is found", async () => {
 });
 
 test("something else is refused", async () => {
-  await assert.rejects(readGroups(from(write([])), "ELSE", { from: 0, to: 1 }), /something else/);
+  await assert.rejects(openGroups(from(write([])), "ELSE"), /something else/);
 });

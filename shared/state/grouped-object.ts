@@ -26,6 +26,8 @@ const compressFromBytes = 128;
 const largestBlockBytes = 1024 * 1024 * 1024;
 /** The first read of an object: the whole of a small one, the header of any. */
 const firstReadBytes = 64 * 1024;
+/** Reading so much that is not wanted costs less than another read. */
+const smallGapBytes = 64 * 1024;
 
 interface Block {
   readonly compressed: boolean;
@@ -57,6 +59,11 @@ export class GroupedObjectWriter {
     if (this.writer.length >= blockBytes) this.#endBlock();
     this.#group = group;
     this.#start = this.writer.length;
+  }
+
+  /** Whether it has no group. */
+  get isEmpty(): boolean {
+    return this.#group < 0 && this.#groups.length === 0 && this.#blocks.length === 0;
   }
 
   /** Bytes of the group so far. */
@@ -119,26 +126,25 @@ export class GroupedObjectWriter {
 
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
+/** An object whose header has been read. */
 export interface GroupedObject {
   readonly note: number;
-  /** The bytes of each key group that was asked for and is there, ascending. */
-  readonly groups: ReadonlyMap<number, ByteReader>;
+  /** Sizes of its key groups before compression, ascending. */
+  readonly sizes: ReadonlyMap<number, number>;
+  /** The bytes of each of the wanted key groups that is there, ascending. @throws MalformedError */
+  read(isWanted: (group: number) => boolean): Promise<ReadonlyMap<number, ByteReader>>;
 }
 
 /** Reads bytes `[start, end)` of an object; undefined if there is no such object. */
 export type GetRange = (range: { start: number; end: number }) => Promise<Uint8Array | undefined>;
 
 /**
- * What the object has of the key groups `[from, to)`; undefined if there is no object. Two reads at most,
- * three if the header is very large. Sizes and checksums are checked before anything is decompressed.
+ * Opens an object; undefined if there is none. One read, which has all of a small object; two if the header is very large. Blocks that
+ * are wanted are then one read where they are neighbours. Sizes and checksums are checked before anything is decompressed.
  *
  * @throws MalformedError
  */
-export async function readGroups(
-  get: GetRange,
-  magic: string,
-  { from, to }: { from: number; to: number },
-): Promise<GroupedObject | undefined> {
+export async function openGroups(get: GetRange, magic: string): Promise<GroupedObject | undefined> {
   const first = await get({ start: 0, end: firstReadBytes });
   if (first === undefined) return undefined;
   const prefix = new ByteReader(asBuffer(first));
@@ -146,31 +152,58 @@ export async function readGroups(
   const version = prefix.uint32();
   if (version !== format) throw new MalformedError(`its format is ${version}, and this version reads ${format}`);
   const headerEnd = prefixBytes + prefix.uint32() + 4;
-  const header = await rangeOf(get, first, 0, headerEnd);
-  const { note, blocks } = parseHeader(header);
+  const { note, blocks } = parseHeader(await rangeOf(get, first, 0, headerEnd));
+  const sizes = new Map(blocks.flatMap((block) => block.groups.map(({ group, rawSize }) => [group, rawSize] as const)));
+  return { note, sizes, read: (isWanted) => readBlocks(get, first, headerEnd, blocks, isWanted) };
+}
+
+/** Blocks with groups that are wanted, one behind the other but for small gaps. */
+interface Run {
+  readonly start: number;
+  end: number;
+  readonly blocks: { readonly block: Block; readonly start: number }[];
+}
+
+async function readBlocks(
+  get: GetRange,
+  first: Uint8Array,
+  headerEnd: number,
+  blocks: readonly Block[],
+  isWanted: (group: number) => boolean,
+): Promise<ReadonlyMap<number, ByteReader>> {
   const groups = new Map<number, ByteReader>();
-  const wanted = { start: Number.POSITIVE_INFINITY, end: 0 };
-  const places = new Map<Block, number>();
-  let at = headerEnd;
+  for (const run of runsOf(blocks, headerEnd, isWanted)) {
+    const stored = await rangeOf(get, first, run.start, run.end);
+    for (const { block, start } of run.blocks) {
+      const at = start - run.start;
+      const raw = unpack(block, stored.subarray(at, at + block.storedSize));
+      let begin = 0;
+      for (const { group, rawSize } of block.groups) {
+        if (isWanted(group)) groups.set(group, new ByteReader(raw, begin, begin + rawSize));
+        begin += rawSize;
+      }
+    }
+  }
+  return groups;
+}
+
+function runsOf(blocks: readonly Block[], headerEnd: number, isWanted: (group: number) => boolean): Run[] {
+  const runs: Run[] = [];
+  let start = headerEnd;
   for (const block of blocks) {
-    if (block.groups.some(({ group }) => from <= group && group < to)) {
-      wanted.start = Math.min(wanted.start, at);
-      wanted.end = at + block.storedSize;
-      places.set(block, at);
+    const end = start + block.storedSize;
+    if (block.groups.some(({ group }) => isWanted(group))) {
+      let run = runs.at(-1);
+      if (run === undefined || start - run.end > smallGapBytes) {
+        run = { start, end, blocks: [] };
+        runs.push(run);
+      }
+      run.end = end;
+      run.blocks.push({ block, start });
     }
-    at += block.storedSize;
+    start = end;
   }
-  if (places.size === 0) return { note, groups };
-  const stored = await rangeOf(get, first, wanted.start, wanted.end);
-  for (const [block, place] of places) {
-    const raw = unpack(block, stored.subarray(place - wanted.start, place - wanted.start + block.storedSize));
-    let start = 0;
-    for (const { group, rawSize } of block.groups) {
-      if (from <= group && group < to) groups.set(group, new ByteReader(raw, start, start + rawSize));
-      start += rawSize;
-    }
-  }
-  return { note, groups };
+  return runs;
 }
 
 function parseHeader(bytes: Buffer): { note: number; blocks: Block[] } {

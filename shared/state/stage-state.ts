@@ -1,25 +1,11 @@
 import { isStateful, type StatefulNode, type Topology } from "../pipeline/topology.ts";
 import { aggregatesOf, type NamedAggregate } from "./columns.ts";
-import { keyGroupOf } from "./key-codec.ts";
+import type { Link, Part } from "./link.ts";
 import { WindowState } from "./window-state.ts";
 
 export interface GroupRange {
   readonly from: number;
   readonly to: number;
-}
-
-/** The snapshot objects that a key group's state can be restored from, and their sizes, which say when to compact. */
-export interface GroupChain {
-  readonly objects: readonly string[];
-  readonly baseBytes: number;
-  readonly deltaBytes: number;
-}
-
-/** A window that is gone, though the snapshot has entries of it in these key groups. */
-export interface RemovedWindow {
-  readonly operator: string;
-  readonly start: number;
-  readonly groups: ReadonlySet<number>;
 }
 
 /** Windows of one stateful operator. Without windows there is one, which starts at `always` and never ends. */
@@ -43,18 +29,19 @@ export class StageState {
   readonly stage: number;
   readonly groups: GroupRange;
   readonly operators: readonly OperatorState[];
-  /** Of key group `groups.from + i`. */
-  readonly chains: GroupChain[];
-  removed: RemovedWindow[] = [];
+  /** The chain of snapshots of key group `groups.from + i`, oldest first. */
+  readonly chains: (readonly Link[])[];
+  /** Windows that are gone since the last snapshot. */
+  readonly removed = new Set<WindowState>();
   /** Key groups from which keys are gone: written whole next. */
-  purged = new Set<number>();
+  readonly purged = new Set<number>();
 
   constructor(scope: string, topology: Topology, stage: number, groups: GroupRange) {
     this.scope = scope;
     this.topology = topology;
     this.stage = stage;
     this.groups = groups;
-    this.chains = Array.from({ length: groups.to - groups.from }, () => emptyChain);
+    this.chains = Array.from({ length: groups.to - groups.from }, () => []);
     const ids = topology.stages.find(({ index }) => index === stage)?.operators ?? [];
     const nodes = topology.nodes.filter(isStateful).filter(({ id }) => ids.includes(id));
     this.operators = nodes.map((node) => ({ node, aggregates: aggregatesOf(node), windows: new Map() }));
@@ -67,47 +54,60 @@ export class StageState {
   }
 
   /** The window that starts then, made if it is new. */
-  window({ windows, aggregates }: OperatorState, start: number): WindowState {
+  window({ windows, aggregates, node }: OperatorState, start: number): WindowState {
     let window = windows.get(start);
     if (window === undefined) {
-      window = new WindowState(aggregates);
+      window = new WindowState(aggregates, node.id, start);
       windows.set(start, window);
     }
     return window;
   }
 
   /** Forgets a window. */
-  remove({ windows, node }: OperatorState, start: number): void {
+  remove({ windows }: OperatorState, start: number): void {
     const window = windows.get(start);
     if (window === undefined) return;
     windows.delete(start);
-    const groups = new Set<number>();
-    for (let number = 0; number < window.saved; number++) {
-      groups.add(keyGroupOf(window.keys.hashes[number]!, this.topology.keyGroups));
-    }
-    if (groups.size > 0) this.removed.push({ operator: node.id, start, groups });
+    window.discard();
+    this.removed.add(window);
   }
 
-  /** Forgets keys: of the operator's window only `kept` is left. @param purged 1 for key groups that those which are gone belonged to */
-  purge({ windows }: OperatorState, start: number, kept: WindowState, purged: Uint8Array): void {
-    windows.set(start, kept);
+  /** Forgets keys: of a window only `kept` are left. @param purged 1 for key groups that those which are gone belonged to */
+  purge(window: WindowState, kept: Int32Array, purged: Uint8Array): void {
+    const renumbered = window.keepOnly(kept);
+    const renumber = (part: Part) => {
+      if (part.window !== window) return part;
+      const order = part.order.subarray(part.from, part.to).map((number) => renumbered[number]!);
+      const left = order.filter((number) => number >= 0);
+      return { window, order: left, from: 0, to: left.length };
+    };
+    for (const [index, chain] of this.chains.entries())
+      this.chains[index] = chain.map((link) => (link.has(window) ? link.translated(renumber) : link));
     for (const [group, isPurged] of purged.entries()) if (isPurged === 1) this.purged.add(group);
   }
 
   /** Of all that its chains hold, before compression. */
   savedBytes(): number {
-    return this.chains.reduce((sum, { baseBytes, deltaBytes }) => sum + baseBytes + deltaBytes, 0);
+    let sum = 0;
+    for (const chain of this.chains) for (const { bytes } of chain) sum += bytes;
+    return sum;
   }
 
   /** All is in a snapshot now. */
   markSaved(): void {
-    this.removed = [];
-    this.purged = new Set();
-    for (const { windows } of this.operators) for (const window of windows.values()) window.markSaved();
+    this.removed.clear();
+    this.purged.clear();
+    for (const { windows } of this.operators)
+      for (const window of windows.values()) if (window.changes > 0) window.markSaved();
   }
 }
 
-export const emptyChain: GroupChain = { objects: [], baseBytes: 0, deltaBytes: 0 };
+/** Windows with changes since the last snapshot, by operator and start. */
+export function changedWindows({ operators }: StageState): WindowState[] {
+  return operators.flatMap(({ windows }) =>
+    [...windows.values()].filter(({ changes }) => changes > 0).sort((one, other) => one.start - other.start),
+  );
+}
 
 /** Windows by start. */
 export function windowsInOrder({ windows }: OperatorState): [start: number, window: WindowState][] {

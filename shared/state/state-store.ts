@@ -2,19 +2,13 @@ import type { ChainRun } from "../epoch/epoch.ts";
 import type { Topology } from "../pipeline/topology.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import { type ByteReader, MalformedError } from "./bytes.ts";
-import { expandChains, mergeChains, sameChain } from "./chains.ts";
-import { changedGroups, chooseKinds, extend } from "./compaction.ts";
-import { GroupedObjectWriter, readGroups } from "./grouped-object.ts";
-import {
-  copyGroups,
-  corruptSnapshot,
-  GroupRestorer,
-  kind,
-  missingSnapshot,
-  SnapshotEncoder,
-  snapshotMagic,
-} from "./snapshot.ts";
-import { emptyChain, type GroupRange, StageState } from "./stage-state.ts";
+import { expandChains, mergeChains, objectsOf, sameChain } from "./chains.ts";
+import { copyGroups, GroupRestorer } from "./group-restorer.ts";
+import { type GroupedObject, GroupedObjectWriter, openGroups } from "./grouped-object.ts";
+import { snapshotMagic } from "./snapshot.ts";
+import { corruptSnapshot, missingSnapshot } from "./snapshot-loss.ts";
+import { type GroupRange, StageState } from "./stage-state.ts";
+import { writeChanges } from "./write-changes.ts";
 
 /**
  * Loads and saves the state of tasks (protocol §8). One a worker: it keeps the state that it last wrote, and uses it again only for key groups
@@ -49,7 +43,7 @@ export class StateStore {
     if (
       only !== undefined &&
       sameRange(only.groups, groups) &&
-      wanted.every((chain, at) => sameChain(chain, only.chains[at]!.objects))
+      wanted.every((chain, at) => sameChain(chain, objectsOf(only.chains[at]!)))
     ) {
       return only;
     }
@@ -63,31 +57,17 @@ export class StateStore {
   }
 
   /**
-   * Writes one object with what changed, if anything did, and returns the chains of the task's key groups. A chain that is long, or whose deltas
-   * outweigh its base, is written whole, and then is this object alone; a key group without state has an empty one.
+   * Writes one object with what changed, if anything did, and what it takes in of the objects before it (compaction.ts). Returns the chains of the task's key
+   * groups; a key group without state may have an empty one.
    */
   async save(state: StageState, key: string): Promise<ChainRun[]> {
-    const { from } = state.groups;
-    const kinds = chooseKinds(state);
-    const chains = [...state.chains];
-    for (const group of changedGroups(state)) if (!kinds.has(group)) chains[group - from] = emptyChain;
-    if (kinds.size > 0) {
-      const encoder = new SnapshotEncoder(state, kinds);
-      const object = new GroupedObjectWriter(snapshotMagic);
-      for (const [group, as] of kinds) {
-        object.begin(group);
-        encoder.encode(object.writer, group, as);
-        chains[group - from] = extend(chains[group - from]!, key, as, object.groupSize);
-      }
-      await this.#objects.put(key, object.finish(), { durable: true });
-    }
-    for (const [index, chain] of chains.entries()) state.chains[index] = chain;
+    const object = new GroupedObjectWriter(snapshotMagic);
+    const chains = writeChanges(state, key, object);
+    if (!object.isEmpty) await this.#objects.put(key, object.finish(), { durable: true });
+    for (const [group, chain] of chains) state.chains[group - state.groups.from] = chain;
     state.markSaved();
     this.#keep(state);
-    return mergeChains(
-      chains.map(({ objects }) => objects),
-      from,
-    );
+    return mergeChains(state.chains.map(objectsOf), state.groups.from);
   }
 
   #take(scope: string, topology: Topology, stage: number, groups: GroupRange): StageState[] {
@@ -110,59 +90,77 @@ export class StateStore {
     const { from } = state.groups;
     const groups = [...cold].filter((group) => {
       const chain = source.chains[group - source.groups.from];
-      return chain !== undefined && sameChain(chain.objects, wanted[group - from]!);
+      return chain !== undefined && sameChain(objectsOf(chain), wanted[group - from]!);
     });
     copyGroups(source, state, groups);
-    for (const group of groups) {
-      cold.delete(group);
-      state.chains[group - from] = source.chains[group - source.groups.from]!;
-    }
+    for (const group of groups) cold.delete(group);
   }
 
+  /** A slice of key groups after the other, so that little is in memory that is not yet in the state. */
   async #read(state: StageState, wanted: readonly (readonly string[])[], cold: ReadonlySet<number>): Promise<void> {
     const { from } = state.groups;
-    const ranges = new Map<string, { from: number; to: number }>();
-    for (const group of cold) {
-      for (const key of wanted[group - from]!) {
-        const range = ranges.get(key);
-        if (range === undefined) ranges.set(key, { from: group, to: group + 1 });
-        else range.to = group + 1;
+    const chainOf = (group: number) => wanted[group - from]!;
+    const keys = new Set([...cold].flatMap(chainOf));
+    const objects = new Map(await Promise.all([...keys].map(async (key) => [key, await this.#open(key)] as const)));
+    const sizeOf = (group: number) =>
+      chainOf(group).reduce((sum, key) => sum + (objects.get(key)!.sizes.get(group) ?? 0), 0);
+    for (const slice of slices([...cold], sizeOf)) {
+      const wantedOf = Map.groupBy(
+        slice.flatMap((group) => chainOf(group).map((key) => ({ key, group }))),
+        ({ key }) => key,
+      );
+      const parts = new Map(
+        await Promise.all(
+          [...wantedOf].map(async ([key, list]) => {
+            const groups = new Set(list.map(({ group }) => group));
+            return [key, await named(key, () => objects.get(key)!.read((group) => groups.has(group)))] as const;
+          }),
+        ),
+      );
+      for (const group of slice) {
+        const restorer = new GroupRestorer(state, group);
+        for (const key of chainOf(group)) restoreOne(restorer, key, parts.get(key)!.get(group));
+        state.chains[group - from] = restorer.finish();
       }
-    }
-    const objects = new Map(
-      await Promise.all([...ranges].map(async ([key, range]) => [key, await this.#readObject(key, range)] as const)),
-    );
-    for (const group of cold) {
-      const chain = wanted[group - from]!;
-      const restorer = new GroupRestorer(state, group);
-      let grown = emptyChain;
-      for (const key of chain) {
-        const size = restoreOne(restorer, key, objects.get(key)!.get(group));
-        grown = extend(grown, key, grown.objects.length === 0 ? kind.base : kind.delta, size);
-      }
-      restorer.finish();
-      state.chains[group - from] = grown;
     }
   }
 
-  async #readObject(key: string, range: GroupRange): Promise<ReadonlyMap<number, ByteReader>> {
-    try {
-      const object = await readGroups((bytes) => this.#objects.get(key, bytes), snapshotMagic, range);
-      if (object === undefined) throw missingSnapshot(key);
-      return object.groups;
-    } catch (error) {
-      throw error instanceof MalformedError ? corruptSnapshot(key, error) : error;
-    }
+  async #open(key: string): Promise<GroupedObject> {
+    const object = await named(key, () => openGroups((bytes) => this.#objects.get(key, bytes), snapshotMagic));
+    if (object === undefined) throw missingSnapshot(key);
+    return object;
   }
 }
 
-/** Adds one object's part of a key group; returns its size. */
-function restoreOne(restorer: GroupRestorer, key: string, reader: ByteReader | undefined): number {
+const sliceBytes = 32 * 1024 * 1024;
+
+function* slices(groups: readonly number[], sizeOf: (group: number) => number): Generator<number[]> {
+  let slice: number[] = [];
+  let bytes = 0;
+  for (const group of groups) {
+    slice.push(group);
+    bytes += sizeOf(group);
+    if (bytes < sliceBytes) continue;
+    yield slice;
+    slice = [];
+    bytes = 0;
+  }
+  if (slice.length > 0) yield slice;
+}
+
+/** Adds one object's part of a key group. */
+function restoreOne(restorer: GroupRestorer, key: string, reader: ByteReader | undefined): void {
   try {
     if (reader === undefined) throw new MalformedError("it lacks a key group");
-    const size = reader.left;
-    restorer.add(reader);
-    return size;
+    restorer.add(key, reader);
+  } catch (error) {
+    throw error instanceof MalformedError ? corruptSnapshot(key, error) : error;
+  }
+}
+
+async function named<T>(key: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
   } catch (error) {
     throw error instanceof MalformedError ? corruptSnapshot(key, error) : error;
   }

@@ -1,5 +1,6 @@
 import { type Column, growColumns, type NamedAggregate, newColumns } from "./columns.ts";
-import { type Entries, pick } from "./entries.ts";
+import type { Entries } from "./entries.ts";
+import { byGroupAndKey, type KeyOrder } from "./key-order.ts";
 import { type KeyColumn, KeyTable } from "./key-table.ts";
 
 /**
@@ -7,29 +8,59 @@ import { type KeyColumn, KeyTable } from "./key-table.ts";
  * that are marked. So nothing is kept of what changed in a window that no snapshot has.
  */
 export class WindowState implements Entries {
-  readonly keys = new KeyTable();
-  readonly columns: Column[];
-  /** Numbers below `saved` that are marked, and 1 for each of them. */
+  /** Id of the operator, and the window's start, epoch milliseconds. */
+  readonly operator: string;
+  readonly start: number;
+  readonly #aggregates: readonly NamedAggregate[];
+  #keys = new KeyTable();
+  #columns: Column[];
+  /** Keys below this number are in the last snapshot. */
+  #saved = 0;
+  /** Numbers below it that are marked, and 1 for each of them. */
   #marked: number[] = [];
   #isMarked = new Uint8Array();
-  #saved = 0;
+  #sorted: KeyOrder | undefined;
+  #isGone = false;
 
-  constructor(aggregates: readonly NamedAggregate[]) {
-    this.columns = newColumns(aggregates, this.keys.capacity);
+  constructor(aggregates: readonly NamedAggregate[], operator = "", start = 0) {
+    this.operator = operator;
+    this.start = start;
+    this.#aggregates = aggregates;
+    this.#columns = newColumns(aggregates, this.#keys.capacity);
   }
 
-  /** Keys below this number are in the last snapshot. */
-  get saved(): number {
-    return this.#saved;
+  get keys(): KeyTable {
+    return this.#keys;
+  }
+
+  get columns(): Column[] {
+    return this.#columns;
+  }
+
+  /** Whether it was discarded. What snapshots have of it still refers to it. */
+  get isGone(): boolean {
+    return this.#isGone;
   }
 
   /** How many keys changed. */
   get changes(): number {
-    return this.#marked.length + this.keys.count - this.#saved;
+    return this.#marked.length + this.#keys.count - this.#saved;
+  }
+
+  isChanged(number: number): boolean {
+    return number >= this.#saved || this.#isMarked[number] === 1;
+  }
+
+  /** The keys that changed, by key group and key. Of the same changes it is sorted once, for firing and for the snapshot. */
+  changedInOrder(keyGroups: number): KeyOrder {
+    // Keys only come to those that changed: as many are the same.
+    if (this.#sorted?.order.length !== this.changes)
+      this.#sorted = byGroupAndKey(this.#keys, keyGroups, this.#changed());
+    return this.#sorted!;
   }
 
   /** Numbers of the keys that changed; undefined: of all. */
-  changed(): Int32Array | undefined {
+  #changed(): Int32Array | undefined {
     if (this.#saved === 0) return undefined;
     const numbers = new Int32Array(this.changes);
     numbers.set(this.#marked);
@@ -37,14 +68,10 @@ export class WindowState implements Entries {
     return numbers;
   }
 
-  isChanged(number: number): boolean {
-    return number >= this.#saved || this.#isMarked[number] === 1;
-  }
-
   /** The numbers of these keys, all of them changed from now on. Those from `keys.count`, as it was before the call, are new and have no accumulators yet. */
   touch(keys: KeyColumn): Int32Array {
     const numbers = this.locate(keys);
-    if (this.#saved > 0) for (const number of numbers) this.mark(number);
+    if (this.#saved > 0) for (let index = 0; index < numbers.length; index++) this.mark(numbers[index]!);
     return numbers;
   }
 
@@ -55,47 +82,84 @@ export class WindowState implements Entries {
     this.#marked.push(number);
   }
 
-  /** The keys with these numbers, as a table of their own. It knows which of them changed, but not which are new: for state whose keys go one by one. */
-  only(numbers: readonly number[], aggregates: readonly NamedAggregate[]): WindowState {
-    const kept = new WindowState(aggregates);
-    kept.restore(pick(this, numbers));
-    for (const [number, old] of numbers.entries()) if (this.isChanged(old)) kept.mark(number);
-    return kept;
+  /**
+   * Sets entries as they are in a snapshot, or in another table: all of them, or those with these numbers.
+   *
+   * @returns their numbers here
+   */
+  restore({ keys, columns }: Entries, numbers?: Int32Array): Int32Array {
+    const own = this.locate(keys, numbers);
+    for (const [at, column] of columns.entries()) copyColumn(this.#columns[at]!, own, column, numbers);
+    this.#setSaved();
+    return own;
   }
 
-  /** Sets entries as they are in a snapshot. */
-  restore({ keys, columns }: Entries): void {
-    const numbers = this.locate(keys);
-    for (const [at, column] of columns.entries()) {
-      const own = this.columns[at]!;
-      for (let index = 0; index < numbers.length; index++) own[numbers[index]!] = column[index];
-    }
-    this.#setSaved();
+  /**
+   * Forgets all keys but those with these numbers.
+   *
+   * @returns by the number that a key had, the one that it has now; -1: it is gone
+   */
+  keepOnly(numbers: Int32Array): Int32Array {
+    const kept = new WindowState(this.#aggregates);
+    const after = kept.restore(this, numbers);
+    const renumbered = new Int32Array(this.#keys.count).fill(-1);
+    for (let index = 0; index < numbers.length; index++) renumbered[numbers[index]!] = after[index]!;
+    for (let number = 0; number < renumbered.length; number++)
+      if (renumbered[number]! >= 0 && this.isChanged(number)) kept.mark(renumbered[number]!);
+    this.#takeOver(kept);
+    return renumbered;
   }
 
   /** All is in a snapshot now. */
   markSaved(): void {
     for (const number of this.#marked) this.#isMarked[number] = 0;
     this.#marked = [];
+    this.#sorted = undefined;
     this.#setSaved();
   }
 
-  /** The numbers of these keys, as `touch` gives them; whoever changes one marks it. */
-  locate({ count, bytes, ends, hashes }: KeyColumn): Int32Array {
-    this.keys.reserve(count);
-    const numbers = new Int32Array(count);
-    for (let index = 0; index < count; index++) {
-      numbers[index] = this.keys.locate(hashes[index]!, bytes, ends[index]!, ends[index + 1]!);
+  /** It is no more: lets go of its memory. */
+  discard(): void {
+    this.#isGone = true;
+    this.#takeOver(new WindowState([]));
+  }
+
+  /** The numbers of these keys, as `touch` gives them; whoever changes one marks it. @param chosen which of the keys, if not all */
+  locate({ count, bytes, ends, hashes }: KeyColumn, chosen?: Int32Array): Int32Array {
+    const located = new Int32Array(chosen?.length ?? count);
+    this.#keys.reserve(located.length);
+    for (let index = 0; index < located.length; index++) {
+      const key = chosen === undefined ? index : chosen[index]!;
+      located[index] = this.#keys.locate(hashes[key]!, bytes, ends[key]!, ends[key + 1]!);
     }
-    growColumns(this.columns, this.keys.capacity);
-    return numbers;
+    growColumns(this.#columns, this.#keys.capacity);
+    return located;
   }
 
   #setSaved(): void {
-    this.#saved = this.keys.count;
+    this.#saved = this.#keys.count;
     if (this.#isMarked.length >= this.#saved) return;
-    const larger = new Uint8Array(this.keys.capacity);
+    const larger = new Uint8Array(this.#keys.capacity);
     larger.set(this.#isMarked);
     this.#isMarked = larger;
+  }
+
+  #takeOver(other: WindowState): void {
+    this.#keys = other.#keys;
+    this.#columns = other.#columns;
+    this.#saved = other.#saved;
+    this.#marked = other.#marked;
+    this.#isMarked = other.#isMarked;
+    this.#sorted = undefined;
+  }
+}
+
+function copyColumn(to: Column, at: Int32Array, from: Column, numbers: Int32Array | undefined): void {
+  if (to instanceof Float64Array && from instanceof Float64Array) {
+    if (numbers === undefined) for (let index = 0; index < at.length; index++) to[at[index]!] = from[index]!;
+    else for (let index = 0; index < at.length; index++) to[at[index]!] = from[numbers[index]!]!;
+  } else {
+    for (let index = 0; index < at.length; index++)
+      to[at[index]!] = from[numbers === undefined ? index : numbers[index]!];
   }
 }

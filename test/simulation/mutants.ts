@@ -187,7 +187,7 @@ export const mutants: readonly Mutant[] = [
     "warm state is used only if the checkpoint names exactly what it was written to",
     patch(
       "shared/state/state-store.ts",
-      "wanted.every((chain, at) => sameChain(chain, only.chains[at]!.objects))",
+      "wanted.every((chain, at) => sameChain(chain, objectsOf(only.chains[at]!)))",
       "wanted.length > 0",
     ),
   ),
