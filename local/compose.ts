@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type Connectors, connect } from "../composition/connect.ts";
 import { type ComposedEngine, composeEngine, type EngineParts } from "../composition/engine.ts";
 import { FileSystemObjectStore } from "../shared/adapters/filesystem/object-store.ts";
+import { MemoryShuffle } from "../shared/adapters/memory/shuffle.ts";
 import { SqliteLedger } from "../shared/adapters/sqlite/ledger.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
 import type { Ledger } from "../shared/ports/ledger.ts";
@@ -28,10 +29,15 @@ export async function removePartialObjects(state: string): Promise<void> {
   await new FileSystemObjectStore(statePaths(state).objects).sweep();
 }
 
-/** The engine on the embedded default: SQLite ledger, objects in a folder. One a thread. */
+export interface LocalEngine extends ComposedEngine {
+  readonly shuffle: MemoryShuffle;
+}
+
+/** The engine on the embedded default: SQLite ledger, objects in a folder, a shuffle that does not leave the process. One a thread. */
 export async function composeLocalEngine(
   parts: Omit<EngineParts, "objects"> & { readonly state: string },
-): Promise<ComposedEngine> {
+): Promise<LocalEngine> {
   const { state, ...others } = parts;
-  return await composeEngine({ ...others, objects: new FileSystemObjectStore(statePaths(state).objects) });
+  const objects = new FileSystemObjectStore(statePaths(state).objects);
+  return { ...(await composeEngine({ ...others, objects })), shuffle: new MemoryShuffle(parts.topology.keyGroups) };
 }

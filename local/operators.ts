@@ -1,8 +1,10 @@
 import { Worker } from "node:worker_threads";
+import type { Parcel } from "../shared/adapters/memory/shuffle.ts";
 import type { OperateOutcome } from "../shared/epoch/operate.ts";
 import type { TaskName } from "../shared/epoch/plan.ts";
 import { type ErrorDescription, InfrastructureError, revive, UserCodeError } from "../shared/errors.ts";
 import type { Ledger } from "../shared/ports/ledger.ts";
+import { buffersOf, ParcelRoom } from "./parcels.ts";
 import { readWhereabouts, whereaboutsBytes } from "./whereabouts.ts";
 
 /** What a worker thread is made with. */
@@ -16,9 +18,15 @@ export interface WorkerSetup {
   readonly whereabouts: SharedArrayBuffer;
 }
 
+export interface WorkerRequest {
+  readonly name: TaskName;
+  /** What the tasks of the stage before have for it. */
+  readonly parcels: readonly Parcel[];
+}
+
 export type WorkerAnswer =
   | { readonly kind: "read"; readonly records: number; readonly bytes: number }
-  | { readonly kind: "done"; readonly outcome: OperateOutcome }
+  | { readonly kind: "done"; readonly outcome: OperateOutcome; readonly parcels: readonly Parcel[] }
   | { readonly kind: "failed"; readonly error: ErrorDescription };
 
 interface PoolOptions {
@@ -36,6 +44,7 @@ interface PoolOptions {
 export class OperatorThreads {
   private readonly threads: Thread[];
   private readonly options: PoolOptions;
+  private readonly parcels = new ParcelRoom();
 
   constructor(options: PoolOptions) {
     this.options = options;
@@ -50,7 +59,7 @@ export class OperatorThreads {
   async operate(name: TaskName): Promise<OperateOutcome> {
     const thread = this.threads[name.task % this.threads.length]!;
     try {
-      return await thread.run(name);
+      return await thread.run(name, this.parcels);
     } catch (error) {
       if (!(error instanceof UserCodeError)) throw error;
       await this.options.ledger.fail(name, { error: error.describe(), shrink: true });
@@ -74,8 +83,8 @@ class Thread {
   }
 
   /** One task at a time, as a Lambda sandbox. */
-  run(name: TaskName): Promise<OperateOutcome> {
-    const result = this.queue.then(() => this.once(name));
+  run(name: TaskName, room: ParcelRoom): Promise<OperateOutcome> {
+    const result = this.queue.then(() => this.once(name, room));
     this.queue = result.catch(() => undefined);
     return result;
   }
@@ -89,14 +98,16 @@ class Thread {
     this.worker = undefined;
   }
 
-  private once(name: TaskName): Promise<OperateOutcome> {
+  private once(name: TaskName, room: ParcelRoom): Promise<OperateOutcome> {
     this.worker ??= this.start();
     const { worker } = this;
     const { promise, resolve, reject } = Promise.withResolvers<OperateOutcome>();
     const onMessage = (answer: WorkerAnswer) => {
       if (answer.kind === "read") this.options.onRead(answer.records, answer.bytes);
-      else if (answer.kind === "done") resolve(answer.outcome);
-      else reject(revive(answer.error));
+      else if (answer.kind === "done") {
+        room.add(name, answer.parcels);
+        resolve(answer.outcome);
+      } else reject(revive(answer.error));
     };
     const onError = (error: unknown) => reject(this.crash(error, name));
     const onExit = (code: number) =>
@@ -107,7 +118,8 @@ class Thread {
       );
     worker.on("message", onMessage).on("error", onError).on("exit", onExit);
     const timer = setTimeout(() => reject(this.late(name)), this.options.taskTimeoutMs);
-    worker.postMessage(name);
+    const parcels = room.take(name);
+    worker.postMessage({ name, parcels } satisfies WorkerRequest, buffersOf(parcels));
     return promise
       .catch(async (error) => {
         if (!(error instanceof InfrastructureError) || error.code === "worker-ended") await this.end();

@@ -1,12 +1,11 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { Engine } from "../shared/epoch/engine.ts";
 import { operate } from "../shared/epoch/operate.ts";
-import type { TaskName } from "../shared/epoch/plan.ts";
 import { describeError } from "../shared/errors.ts";
 import { bind } from "../shared/pipeline/bind.ts";
-import { composeLocalEngine, openLedger } from "./compose.ts";
+import { composeLocalEngine, type LocalEngine, openLedger } from "./compose.ts";
 import { loadPipeline } from "./load.ts";
-import type { WorkerAnswer, WorkerSetup } from "./operators.ts";
+import type { WorkerAnswer, WorkerRequest, WorkerSetup } from "./operators.ts";
+import { buffersOf } from "./parcels.ts";
 import { localPolicy } from "./policy.ts";
 import { writeWhereabouts } from "./whereabouts.ts";
 
@@ -41,16 +40,23 @@ const progress = new ReadProgress();
 const engine = compose();
 engine.catch(() => {}); // each task that waits for it tells
 
-port.on("message", async (name: TaskName) => {
+port.on("message", async ({ name, parcels: received }: WorkerRequest) => {
   try {
     progress.begin();
-    tell({ kind: "done", outcome: await operate(await engine, name) });
+    const composed = await engine;
+    const { shuffle } = composed;
+    // What is still here of an earlier epoch nobody asks for any more.
+    if (name.stage === 0) shuffle.take();
+    shuffle.receive(received);
+    const outcome = await operate(composed, name);
+    const parcels = name.stage === 0 ? shuffle.take() : [];
+    port.postMessage({ kind: "done", outcome, parcels } satisfies WorkerAnswer, buffersOf(parcels));
   } catch (error) {
     tell({ kind: "failed", error: describeError(error) });
   }
 });
 
-async function compose(): Promise<Engine> {
+async function compose(): Promise<LocalEngine> {
   const { topology, codeDigest } = await loadPipeline(setup.url);
   return {
     ...(await composeLocalEngine({

@@ -4,6 +4,7 @@ import type { Executions } from "../ports/executions.ts";
 import type { Ledger } from "../ports/ledger.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import type { Random } from "../ports/random.ts";
+import type { Shuffle } from "../ports/shuffle.ts";
 import type { TwoPhaseCommitSink } from "../ports/sink.ts";
 import type { Source } from "../ports/source.ts";
 import type { StateStore } from "../state/state-store.ts";
@@ -19,6 +20,8 @@ export interface Engine {
   readonly uid: string;
   readonly ledger: Ledger;
   readonly objects: ObjectStore;
+  /** Where tasks share a process; by default they shuffle through the object store. */
+  readonly shuffle?: Shuffle;
   readonly source: Source;
   sink(id: string): TwoPhaseCommitSink;
   readonly state: StateStore;

@@ -1,16 +1,18 @@
 import { describeError, EpochflowError, type ErrorDescription } from "../errors.ts";
 import { KeyedStage } from "../operators/keyed-stage.ts";
-import { encodePartials, readPartials } from "../operators/partials.ts";
 import { SourceStage } from "../operators/source-stage.ts";
 import type { EpochId } from "../ports/ledger.ts";
+import type { KeyGroupRange, Shuffle } from "../ports/shuffle.ts";
 import { addCounts, isComplete, maxEventTimesOf } from "./decide.ts";
 import { type Engine, sourceOf } from "./engine.ts";
 import type { Ack, ChainRun, EpochRow, PlannedEpoch } from "./epoch.ts";
 import { decidedIn } from "./epoch.ts";
 import { hasRows } from "./loss.ts";
 import { objectKey } from "./names.ts";
+import { ObjectShuffle } from "./object-shuffle.ts";
 import { TaskOutput } from "./output.ts";
 import type { TaskName } from "./plan.ts";
+import { readAhead } from "./read-ahead.ts";
 import { watermarkAfter } from "./watermark.ts";
 
 export type OperateOutcome = "acknowledged" | "fenced" | "replan" | "incomplete" | "failed";
@@ -65,6 +67,7 @@ async function chainsBefore(engine: Engine, { epoch }: EpochId): Promise<Chains>
 class Task {
   private readonly invocation;
   private readonly output: TaskOutput;
+  private readonly shuffles: Shuffle;
   private readonly startedAt: number;
   private readonly chains: Record<string, readonly ChainRun[]> = {};
   private shuffle: string | null = null;
@@ -81,6 +84,7 @@ class Task {
     const { uid, topology, random, clock } = engine;
     this.invocation = { ...name, pipeline: topology.name, uid, nonce: random.nonce() };
     this.output = new TaskOutput(engine, this.invocation, row.attemptPlan.guarantee);
+    this.shuffles = engine.shuffle ?? new ObjectShuffle(engine.objects, topology.keyGroups);
     this.startedAt = clock.now();
   }
 
@@ -146,12 +150,12 @@ class Task {
   private async readSource(before: Chains | undefined) {
     const { engine, output, row } = this;
     const stage = new SourceStage(await output.stage(0, row.plan));
-    const keyed = before ? await this.loadKeyed(1, 0, 1, before) : undefined;
+    const keyed = before ? await this.loadKeyed(1, 0, before) : undefined;
     const partials = [];
     let seen = { records: 0, bytes: 0 };
-    for (const range of this.pieces()) {
+    for await (const { range, batches } of readAhead(engine.source, this.pieces())) {
       stage.begin(range.id);
-      for await (const batch of engine.source.read(range)) {
+      for await (const batch of batches) {
         stage.process(batch);
         await output.drained();
         engine.read?.(stage.counts.records - seen.records, stage.counts.bytes - seen.bytes);
@@ -163,7 +167,7 @@ class Task {
     if (keyed) await this.fire(keyed, stage.maxEventTimes);
     else if (row.attemptPlan.tasks.length > 1) {
       this.shuffle = objectKey(this.invocation, "shuffle");
-      await engine.objects.put(this.shuffle, encodePartials(partials, engine.topology.keyGroups), { durable: false });
+      await this.shuffles.put(this.shuffle, partials, this.groupsOf(1));
     }
     return { counts: stage.counts, maxEventTimes: stage.maxEventTimes, keyed: keyed?.stage };
   }
@@ -180,23 +184,31 @@ class Task {
 
   /** A later stage: what the stage before it shuffled, in the order of its tasks, which is that of the input. */
   private async mergeShuffle(upstream: readonly Ack[], before: Chains) {
-    const { objects } = this.engine;
     const { stage, task } = this.name;
-    const keyed = await this.loadKeyed(stage, task, this.row.attemptPlan.tasks[stage] ?? 1, before);
+    const keyed = await this.loadKeyed(stage, task, before);
     const feeding = upstream.filter((ack) => ack.stage === stage - 1).sort((one, other) => one.task - other.task);
     for (const { shuffle } of feeding) {
       if (shuffle === null) continue;
-      const partials = await readPartials((range) => objects.get(shuffle, range), keyed.groups, shuffle);
+      const partials = await this.shuffles.get(shuffle, keyed.groups);
       for (const one of partials) keyed.stage.merge(one);
     }
     await this.fire(keyed, maxEventTimesOf(upstream));
     return keyed.stage;
   }
 
-  private async loadKeyed(stage: number, task: number, count: number, before: Chains) {
+  /** Key groups of the tasks of a stage, in contiguous shares. */
+  private groupsOf(stage: number): KeyGroupRange[] {
+    const { keyGroups } = this.engine.topology;
+    const count = this.row.attemptPlan.tasks[stage] ?? 1;
+    return Array.from({ length: count }, (_, task) => ({
+      from: share(keyGroups, task, count),
+      to: share(keyGroups, task + 1, count),
+    }));
+  }
+
+  private async loadKeyed(stage: number, task: number, before: Chains) {
     const { topology, state, uid } = this.engine;
-    const { keyGroups } = topology;
-    const groups = { from: share(keyGroups, task, count), to: share(keyGroups, task + 1, count) };
+    const groups = this.groupsOf(stage)[task]!;
     const loaded = await state.load(`${topology.name}/${uid}`, topology, stage, groups, before[stage] ?? []);
     const environment = await this.output.stage(stage, this.row.plan);
     return { index: stage, groups, state: loaded, stage: new KeyedStage(environment, stage, loaded) };

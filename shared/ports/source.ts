@@ -108,7 +108,10 @@ export interface Source {
    * Inner boundaries on records that cut the range into pieces of about `pieceBytes`; a function of the range alone. Empty for a small range.
    */
   split(range: SourceRange, pieceBytes: number): Promise<number[]>;
-  /** The records of the range, in offset order. Ends when everything below `to` is delivered. */
+  /**
+   * The records of the range, in offset order. Ends when everything below `to` is delivered. It may begin to read at once, so that ranges that are opened
+   * together come together: whoever does not read to the end aborts the signal.
+   */
   read(range: SourceRange, signal?: AbortSignal): AsyncIterable<RecordBatch>;
   /** Where a record of the range lies, for the message of an error: may read the input to count its lines. */
   place?(range: SourceRange, offset: number): Promise<ErrorPlace>;

@@ -27,6 +27,7 @@ export function around(engine: Engine, call: Around): Engine {
     ...engine,
     ledger: wrapped("ledger", engine.ledger, call),
     objects,
+    ...(engine.shuffle && { shuffle: wrapped("shuffle", engine.shuffle, call) }),
     source,
     executions: wrapped("executions", engine.executions, call),
     state: new StateStore(objects),

@@ -38,7 +38,12 @@ interface Piece {
   readonly next: number;
 }
 
-/** Reads a range of a partition from its leader, outside of any group, one fetch ahead of its consumer. */
+/** The last one of a range brings the word that topic and log are still those of the plan. */
+interface CheckedPiece extends Piece {
+  readonly unchanged?: Promise<void>;
+}
+
+/** Reads a range of a partition from its leader, outside of any group, one fetch ahead of its consumer: the first begins at once. */
 export class RangeReader {
   readonly #client: KafkaClient;
   readonly #range: ReadRange;
@@ -54,28 +59,30 @@ export class RangeReader {
    * @throws LossError if what the range was planned on is not there any more (I8), or is corrupt
    * @throws InfrastructureError if it stays unreadable for too long
    */
-  async *batches(signal?: AbortSignal): AsyncGenerator<RecordBatch> {
-    const { id, from, to } = this.#range;
+  batches(signal?: AbortSignal): AsyncIterable<RecordBatch> {
     const stop = new AbortController();
     const either = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
+    return this.#batches(this.#fetchAhead(this.#range.from, either), either, stop);
+  }
+
+  async *#batches(first: Promise<CheckedPiece>, signal: AbortSignal, stop: AbortController) {
+    const { id, from, to } = this.#range;
     const decoder = new Decoder(id, this.#options);
     try {
-      let unchanged: Promise<void> | undefined;
-      let ahead = this.#fetch(from, either);
+      let ahead = first;
       for (let position = from; position < to; ) {
-        const { fetched, next } = await ahead;
-        if (next < to) ahead = heard(this.#fetch(next, either));
-        else unchanged = heard(this.#checkUnchanged(either));
+        const { fetched, next, unchanged } = await ahead;
+        if (next < to) ahead = this.#fetchAhead(next, signal);
         for (const batch of decoder.decode(fetched, position, to)) {
-          signal?.throwIfAborted();
+          signal.throwIfAborted();
           yield batch;
           position = batch.next;
         }
         // Nothing is left of the records there.
         if (position < next) yield noRecords(next);
         position = next;
+        await unchanged;
       }
-      await unchanged;
     } finally {
       // What is under way is of no use to anybody.
       stop.abort();
@@ -90,6 +97,15 @@ export class RangeReader {
     for (const { count, valueStart, valueEnd } of new Decoder(id, this.#options).decode(fetched, from, next))
       for (let row = 0; row < count; row += 1) bytes += valueEnd[row]! - valueStart[row]!;
     return Math.max(1, bytes / (next - from));
+  }
+
+  /** Whoever awaits it later meets its error, if anybody does. */
+  #fetchAhead(position: number, signal: AbortSignal): Promise<CheckedPiece> {
+    const fetching = async () => {
+      const piece = await this.#fetch(position, signal);
+      return piece.next < this.#range.to ? piece : { ...piece, unchanged: heard(this.#checkUnchanged(signal)) };
+    };
+    return heard(fetching());
   }
 
   async #fetch(position: number, signal: AbortSignal | undefined): Promise<Piece> {

@@ -58,6 +58,8 @@ export function createKafkaSource(
   return new KafkaSource(settings, client, surroundings);
 }
 
+async function* nothing(): AsyncGenerator<never> {}
+
 class KafkaSource implements Source {
   readonly offsets = "records";
   readonly #client: KafkaClient;
@@ -129,8 +131,8 @@ class KafkaSource implements Source {
     return Array.from({ length: Math.ceil(offsets / step) - 1 }, (_, index) => from + (index + 1) * step);
   }
 
-  async *read(range: SourceRange, signal?: AbortSignal): AsyncGenerator<RecordBatch> {
-    if (range.from < range.to) yield* this.#reader(range).batches(signal);
+  read(range: SourceRange, signal?: AbortSignal): AsyncIterable<RecordBatch> {
+    return range.from < range.to ? this.#reader(range).batches(signal) : nothing();
   }
 
   async place({ id }: SourceRange, offset: number) {
