@@ -143,7 +143,15 @@ describe("newPlan", () => {
   });
   it("waits while a record is above the last stable offset (I7)", async () => {
     const unbounded = engine(sourceOf({ a: 100 }, { a: 101 }), { bounded: false });
-    assert.deepEqual(await newPlan(unbounded, decided({ partitions: [known("a", 100)], nextFire: null })), { wait: 1 });
+    const last = decided({ partitions: [known("a", 100)], nextFire: null });
+    assert.deepEqual(await newPlan(unbounded, last), { wait: 1 });
+    for (const [paceMs, wait] of [
+      [50, 0.05],
+      [10_000, 1],
+    ] as const) {
+      const paced = { ...unbounded, policy: { ...unbounded.policy, paceMs } };
+      assert.deepEqual(await newPlan(paced, last), { wait });
+    }
   });
   it("waits while a window would fire once a partition is idle, and then plans an epoch of empty ranges (I7)", async () => {
     const partitions = [known("a", 100, 9000, 0), known("b", 0, null, 0)];

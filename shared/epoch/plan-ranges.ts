@@ -2,7 +2,7 @@ import type { CutLimit, PartitionStatus, Source } from "../ports/source.ts";
 import { type Engine, sourceOf } from "./engine.ts";
 import type { Decision, EpochPlan, EpochRow, PartitionState, PlannedPartition } from "./epoch.ts";
 import { decidedIn } from "./epoch.ts";
-import { epochLimit } from "./policy.ts";
+import { epochLimit, type Policy } from "./policy.ts";
 import { watermarkAfter } from "./watermark.ts";
 
 /** Sub-ranges are at least this large, and at most so many an epoch: each costs a merge of its own. */
@@ -97,7 +97,7 @@ function withoutInput(
     return nextFire !== null && time !== null && time >= nextFire;
   };
   if (reaches(draft)) return draft;
-  if (statuses.some((one) => one.high > one.end)) return { wait: 1 };
+  if (statuses.some((one) => one.high > one.end)) return { wait: soonSeconds(policy) };
   const silent = draft.partitions.filter((one) => !one.idle);
   if (silent.length > 0 && reaches({ ...draft, partitions: draft.partitions.map((one) => ({ ...one, idle: true })) })) {
     const due = Math.min(...silent.map((one) => one.activeAt + idleAfterMs));
@@ -105,6 +105,9 @@ function withoutInput(
   }
   return "nothing";
 }
+
+/** Until another look at a partition of which more will become readable at any moment. */
+const soonSeconds = ({ paceMs }: Policy): number => (paceMs > 0 ? Math.min(1, paceMs / 1000) : 1);
 
 /** Whether a partition lets the watermark pass, and what later plans need to say so. */
 function idleness(

@@ -76,7 +76,8 @@ export async function plan(engine: Engine, { run, fused }: Asking): Promise<Plan
     // Where nothing is left to commit, all that is must have been.
     const mostUncommitted = topology.guarantee === "exactly-once" ? 2 : 1;
     const mayPlan = head.status === "running" && !policy.draining() && head.decided - head.committed < mostUncommitted;
-    const next = mayPlan ? await planNext(engine, run, head.decided).catch(commitFirst(commit)) : "nothing";
+    const isDue = mayPlan && !(commit && (await isEarly(engine, head.decided)));
+    const next = isDue ? await planNext(engine, run, head.decided).catch(commitFirst(commit)) : "nothing";
     if (next === "changed") return { action: "again" };
     if (typeof next === "object" && "lost" in next) return { action: "again", lost: next.lost };
     if (typeof next === "object" && "process" in next) return { ...next, ...(commit && { commit }) };
@@ -95,6 +96,13 @@ export async function plan(engine: Engine, { run, fused }: Asking): Promise<Plan
     await ledger.stop({ ...error.describe(), place }, { owner: run });
     return { action: "again" };
   }
+}
+
+/** The last epoch took all that there was, and the next one's time has not come: its output need not wait for another look at the source. */
+async function isEarly({ ledger, policy, clock }: Engine, decided: number): Promise<boolean> {
+  const last = await ledger.epoch(decided);
+  if (policy.bounded || !last || last.plannedAt + policy.paceMs <= clock.now()) return false;
+  return last.plan.partitions.every(({ to, seen }) => (seen?.end ?? to) <= to);
 }
 
 /** What is decided is committed first (I4), whatever is the matter with source or sinks: it is found again when nothing waits for its commit. */

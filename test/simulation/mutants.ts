@@ -108,7 +108,7 @@ export const mutants: readonly Mutant[] = [
   mutant(
     "idle while a transaction is open",
     "Plan waits for records that are written and not yet readable",
-    patch(ranges, "if (statuses.some((one) => one.high > one.end)) return { wait: 1 };", ""),
+    patch(ranges, "if (statuses.some((one) => one.high > one.end)) return { wait: soonSeconds(policy) };", ""),
   ),
   mutant(
     "idle while a window waits for a silent partition",
