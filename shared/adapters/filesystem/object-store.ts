@@ -92,12 +92,11 @@ export class FileSystemObjectStore implements ObjectStore {
     }
   }
 
-  /** All folders down to the object, whoever made them: another put may have made one a moment ago, and not synced it yet. */
+  /** All folders down to the object, whoever made them: another put may have made one a moment ago, and not synced it yet. At once, since none waits for another. */
   async #syncFoldersOf(path: string): Promise<void> {
-    for (let folder = dirname(path); ; folder = dirname(folder)) {
-      await unlessMissing(syncFolder(folder));
-      if (folder === dirname(this.#root)) return;
-    }
+    const folders = [dirname(this.#root)];
+    for (let folder = dirname(path); folder !== folders[0]; folder = dirname(folder)) folders.push(folder);
+    await Promise.all(folders.map((folder) => unlessMissing(syncFolder(folder))));
   }
 
   /** Removes a folder and those above it, as long as they are empty. A put at the same moment makes its folder again. */

@@ -18,7 +18,7 @@ import { DirectProducer } from "./direct-producer.ts";
 import { topicMissing } from "./errors.ts";
 import { LaneCommit } from "./lane-commit.ts";
 import { checkUnit, type LaneUnit, laneUnits } from "./lanes.ts";
-import { type PreparedOutput, stage } from "./staged-output.ts";
+import { type MarkerPlace, type PreparedOutput, stage } from "./staged-output.ts";
 import { StagedRows } from "./staged-rows.ts";
 import { TargetTopics } from "./target-topics.ts";
 
@@ -93,10 +93,16 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
 
   async preCommit(given: Transaction<T>): Promise<PreparedOutput | undefined> {
     const transaction = mine(given);
-    const { markerTopic: topic, lanes } = this.#settings;
-    // Asked each time: an id that is out of date would make the topic look as if it had been made anew since.
+    return await stage(this.#objects, transaction.context, transaction.finish(), this.#settings.lanes, () =>
+      this.#markerPlace(),
+    );
+  }
+
+  /** Asked each time: an id that is out of date would make the topic look as if it had been made anew since. */
+  async #markerPlace(): Promise<MarkerPlace> {
+    const { markerTopic: topic } = this.#settings;
     const id = this.#topic === topic ? ((await this.#client.topics([topic]))[0]?.id ?? null) : null;
-    return await stage(this.#objects, transaction.context, transaction.finish(), lanes, { topic, id });
+    return { topic, id };
   }
 
   units(prepared: readonly PreparedTask<PreparedOutput>[], decision: UnitDecision): CommitUnit<LaneUnit>[] {

@@ -44,13 +44,15 @@ export interface TargetBatch {
 /**
  * Puts a task's output into one object, lane by lane, so that each lane reads its part in one piece. The parts are given to the store as they are, and not put
  * together in memory.
+ *
+ * @param markerPlace asked while the object is written
  */
 export async function stage(
   objects: ObjectStore,
   context: SinkContext,
   outputs: readonly TopicOutput[],
   laneCount: number,
-  marker: MarkerPlace,
+  markerPlace: () => Promise<MarkerPlace>,
 ): Promise<PreparedOutput | undefined> {
   const object = objectKey({ ...context, nonce: `${context.nonce}.${context.sink}` }, "staged");
   const chunks: Buffer[] = [];
@@ -74,7 +76,7 @@ export async function stage(
     start += bytes;
   }
   if (chunks.length === 0) return undefined;
-  await objects.put(object, chunks, { durable: true });
+  const [marker] = await Promise.all([markerPlace(), objects.put(object, chunks, { durable: true })]);
   return { marker, lanes };
 }
 
