@@ -155,7 +155,7 @@ for (const version of kafkaVersions)
       const place = { topic, folder: folderOf(context), transactionTimeoutMs: 5000 };
       const lane = await begun(place);
       await lane.decide(2);
-      const child = startCommitter(place, 2, 4, "before", "SIGKILL");
+      const child = startCommitter(place, 2, 5, "before", "SIGKILL");
       await onceEmitted(child, "exit");
       const open = async () =>
         (await oracle.offsets(topic, "last-stable")).join() !== (await oracle.offsets(topic, "high-watermark")).join();

@@ -48,10 +48,23 @@ test("a commit asks in this order: fence, ledger, marker, and only then writes",
     "get",
     "addPartitions",
     "produce",
-    "produce",
     "addGroupOffset",
+    "produce",
     "endTransaction",
   ]);
+});
+
+test("a transaction is aborted only when nothing of it is under way any more, or that would begin another", async () => {
+  const order: string[] = [];
+  const around: Around = async (call, run) => {
+    if (call === "produce") throw new KafkaError("TOPIC_AUTHORIZATION_FAILED", "not yours");
+    if (call === "addGroupOffset") await new Promise((resolve) => setTimeout(resolve, 20));
+    const result = await run();
+    order.push(call);
+    return result;
+  };
+  await assert.rejects(cold(await twoEpochs(), around), { code: "kafka-topic-authorization-failed" });
+  assert.deepEqual(order.slice(-3), ["addPartitions", "addGroupOffset", "endTransaction"]);
 });
 
 suite("whatever call fails, with or without its effect, every row is there once", () => {
@@ -301,8 +314,8 @@ suite("a warm producer", () => {
     assert.deepEqual(calls.filter(isClientCall), [
       "addPartitions",
       "produce",
-      "produce",
       "addGroupOffset",
+      "produce",
       "endTransaction",
     ]);
     assert.equal(calls.filter((call) => call.startsWith("ledger")).length, 0);

@@ -71,7 +71,10 @@ export class LaneCommit {
       if (marker?.offset === epoch && marker.metadata === unit.token) return "committed";
       const isBehind = marker === undefined || marker.offset < epoch;
       if (isBehind && (await ledger.committed()) === epoch - 1)
-        await producer.commit(id, markerTopic, { offset: epoch, metadata: abandonedToken }).catch(() => {});
+        await producer
+          .mark(id, markerTopic, { offset: epoch, metadata: abandonedToken })
+          .then(() => producer.commit())
+          .catch(() => {});
       // The epoch's own marker may have expired, or another be in its place.
       return marker && isBehind ? "lost" : await this.#lostUnlessOld(context);
     });
@@ -128,9 +131,13 @@ export class LaneCommit {
     try {
       for (const group of groupsOf(unit.staged)) {
         const batches = await Promise.all(group.map((range) => readStaged(this.#options.objects, context, range)));
-        if (!begun) await producer.begin(partitionsOf(unit));
+        const isFirst = !begun;
+        if (isFirst) await producer.begin(partitionsOf(unit));
         begun = true;
-        await producer.send(batches.flat());
+        // The marker goes beside the rows: nobody sees either before the transaction's end.
+        const marker = { offset: epoch, metadata: unit.token };
+        const mark = () => producer.mark(laneId(context), this.#options.markerTopic, marker);
+        await allOf(producer.send(batches.flat()), isFirst && mark());
         // Before the brokers' own time-out, which would look like a zombie's fencing.
         if (isLate()) throw late();
       }
@@ -138,8 +145,14 @@ export class LaneCommit {
       if (begun && !isWorthAnotherTry(error)) await producer.abort().catch(() => {});
       throw error;
     }
-    await producer.commit(laneId(context), this.#options.markerTopic, { offset: epoch, metadata: unit.token });
+    await producer.commit();
   }
+}
+
+/** Fails only when nothing is under way any more: what comes to a broker after the abort would begin another transaction. */
+async function allOf(...work: readonly (Promise<void> | false)[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find((one) => one.status === "rejected");
+  if (failed) throw failed.reason;
 }
 
 function late(): InfrastructureError {

@@ -40,9 +40,13 @@ export class LaneProducer {
     return this.#sender.send(batches);
   }
 
-  /** Makes the group's offset visible together with what was sent. If it fails, it may have come through. */
-  async commit(group: string, topic: string, offset: GroupOffset): Promise<void> {
-    await this.#client.addGroupOffset(this.#identity, group, topic, offset);
+  /** Makes the group's offset a part of the transaction: it and what was sent become visible together. */
+  mark(group: string, topic: string, offset: GroupOffset): Promise<void> {
+    return this.#client.addGroupOffset(this.#identity, group, topic, offset);
+  }
+
+  /** When all that was sent, and the mark, have been acknowledged. If it fails, it may have come through. */
+  async commit(): Promise<void> {
     await this.#client.endTransaction(this.#identity, "commit");
   }
 
