@@ -32,6 +32,9 @@ export const baseline = "flink";
 /** Threads of each engine: processors of a small machine. */
 const parallelism = "2";
 
+/** The ordinary pipeline, whose functions are given strings; and operators that leave the bytes as they are. */
+const [strings, bytes] = ["../../../examples/word-count-kafka.ts", "../../../examples/word-count-bytes.ts"] as const;
+
 export const throughputEngines: readonly Engine[] = [
   flink("flink", "count", 1000),
   flink("flink-10s", "count", 10_000),
@@ -44,8 +47,26 @@ export const throughputEngines: readonly Engine[] = [
     results: "files",
     command: ({ bootstrap, input, work }) => javaCommand("spark", "SparkPeer", [bootstrap, input, work, parallelism]),
   },
-  epochflow("epochflow", "../../../examples/word-count-kafka.ts", 1000),
-  epochflow("epochflow-10s", "../../../examples/word-count-kafka.ts", 10_000),
+  epochflow("epochflow", strings, 1000),
+  epochflow("epochflow-10s", strings, 10_000),
+  epochflow("epochflow-bytes", bytes, 1000),
+  epochflow("epochflow-bytes-10s", bytes, 10_000),
+];
+
+/** The shortest of ours that keeps up is the one to compare with the shortest of the others. */
+export const latencyEngines: readonly Engine[] = [
+  flink("flink", "pass", 1000),
+  kafkaStreams("kstreams", "pass", 1000),
+  kafkaStreams("kstreams-100ms", "pass", 100),
+  epochflow("epochflow", "pipelines/pass.ts", 1000, "follow"),
+  epochflow("epochflow-100ms", "pipelines/pass.ts", 100, "follow"),
+  epochflow("epochflow-50ms", "pipelines/pass.ts", 50, "follow"),
+];
+
+export const recoveryEngines: readonly Engine[] = [
+  flink("flink", "running", 1000),
+  flink("flink-rocksdb", "running", 1000, "rocksdb"),
+  epochflow("epochflow", "pipelines/running.ts", 1000, "follow"),
 ];
 
 function flink(name: string, job: Job, epochMs: number, backend = "hashmap"): Engine {

@@ -2,34 +2,21 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { startKafka } from "../../support/kafka/broker.ts";
 import { startOracle } from "../../support/kafka/oracle.ts";
-import { emit, optionsOrExit, say, wholeNumber } from "../../support/program.ts";
+import { emit, optionsOrExit, say } from "../../support/program.ts";
 import { buildJava } from "./build.ts";
-import { type Engine, throughputEngines } from "./engines.ts";
+import type { Engine } from "./engines.ts";
+import { measureLatency } from "./latency.ts";
 import { loadLines } from "./load.ts";
+import { help, type Options, parseOptions } from "./options.ts";
+import { measureRecovery } from "./recovery.ts";
+import type { Checked } from "./report.ts";
+import { latencyLine, latencySummaries, latencyTable } from "./report-latency.ts";
+import { recoveryLine, recoverySummaries, recoveryTable } from "./report-recovery.ts";
 import { throughputLine, throughputSummaries, throughputTable } from "./report-throughput.ts";
-import { measureThroughput, type World } from "./throughput.ts";
-
-const help = `Runs the jobs of test/bench/peers/JOB.md, from Kafka to Kafka, on several engines, one after the other, against one broker.
-
-npm run bench:peers -- [options]
-
-  --records N     records in the topic (default 1,000,000)
-  --engines LIST  of ${throughputEngines.map(({ name }) => name).join(",")} (default: all)
-  --runs N        rounds (default 3); in each every engine has one run
-  --help          this text
-
-Every result is checked. Tables go to standard error; a JSON line a run, and one of medians an engine, to standard output.
-It needs Linux, a JDK (17 or newer) and Maven, which fetches the engines.
-`;
-
-interface Options {
-  readonly records: number;
-  readonly engines: readonly Engine[];
-  readonly runs: number;
-}
+import { measureThroughput } from "./throughput.ts";
+import type { World } from "./world.ts";
 
 /** As the peers' defaults expect it: a broker that is quick rather than small. */
 const brokerOptions = {
@@ -38,34 +25,51 @@ const brokerOptions = {
 };
 
 /** @returns whether all was right */
-async function bench({ records, engines, runs }: Options): Promise<boolean> {
+async function bench(options: Options): Promise<boolean> {
+  const chosen = Object.values(options.engines).flat();
   say("fetching and compiling");
-  await buildJava(["tools", ...new Set(engines.flatMap(({ module }) => module ?? []))]);
+  await buildJava(["tools", ...new Set(chosen.flatMap(({ module }) => module ?? []))]);
   const folder = mkdtempSync(join(tmpdir(), "epochflow-peers-"));
   await using broker = await startKafka(brokerOptions);
   await using oracle = await startOracle(broker.bootstrap);
   const world = { broker, oracle, folder };
-  const right = await throughput(world, { records, engines, runs });
-  if (right) rmSync(folder, { recursive: true });
-  return right;
+  const right = [await throughput(world, options), await latency(world, options), await recovery(world, options)];
+  if (!right.every(Boolean)) return false;
+  rmSync(folder, { recursive: true });
+  return true;
 }
 
-async function throughput(world: World, { records, engines, runs }: Options): Promise<boolean> {
-  say(`loading ${records.toLocaleString("en")} records`);
+async function throughput(world: World, { records, runs, engines: { throughput: engines } }: Options) {
+  if (engines.length === 0) return true;
+  say(`loading ${grouped(records)} records`);
   const lines = await loadLines(world, records);
   return await rounds({
-    ...{ engines, runs },
+    ...{ engines, runs, title: `Throughput: ${grouped(records)} records` },
     measure: (engine, round) => measureThroughput(engine, world, lines, round),
-    line: throughputLine,
-    summaries: throughputSummaries,
-    table: (all) =>
-      `${records.toLocaleString("en")} records, ${availableParallelism()} processors\n\n${throughputTable(all)}`,
+    ...{ line: throughputLine, summaries: throughputSummaries, table: throughputTable },
   });
 }
 
-interface Part<Run> {
+async function latency(world: World, { latency, runs, engines: { latency: engines } }: Options) {
+  return await rounds({
+    ...{ engines, runs, title: `Latency: ${grouped(latency.rate)} records a second` },
+    measure: (engine, round) => measureLatency(engine, world, latency, round),
+    ...{ line: latencyLine, summaries: latencySummaries, table: latencyTable },
+  });
+}
+
+async function recovery(world: World, { recovery, runs, engines: { recovery: engines } }: Options) {
+  return await rounds({
+    ...{ engines, runs, title: `Recovery: ${grouped(recovery.keys)} keys, killed ${recovery.kills} times a run` },
+    measure: (engine, round) => measureRecovery(engine, world, recovery, round),
+    ...{ line: recoveryLine, summaries: recoverySummaries, table: recoveryTable },
+  });
+}
+
+interface Rounds<Run> {
   readonly engines: readonly Engine[];
   readonly runs: number;
+  readonly title: string;
   measure(engine: Engine, round: number): Promise<Run>;
   line(run: Run): object;
   summaries(runs: readonly Run[]): readonly object[];
@@ -73,41 +77,25 @@ interface Part<Run> {
 }
 
 /** Rounds are interleaved, so that what else the machine does meets all engines alike. @returns whether all was right */
-async function rounds<Run extends { readonly complaint: string | undefined }>(part: Part<Run>): Promise<boolean> {
+async function rounds<Run extends Checked>({ engines, runs, title, ...part }: Rounds<Run>): Promise<boolean> {
+  if (engines.length === 0) return true;
   const done: Run[] = [];
-  for (let round = 1; round <= part.runs; round++)
-    for (const engine of part.engines) {
-      say(`round ${round} of ${part.runs}: ${engine.name}`);
+  for (let round = 1; round <= runs; round++)
+    for (const engine of engines) {
+      say(`${title}, round ${round} of ${runs}: ${engine.name}`);
       const run = await part.measure(engine, round);
       if (run.complaint) say(`${engine.name}: ${run.complaint}`);
       emit(part.line(run));
       done.push(run);
     }
   part.summaries(done).forEach(emit);
-  say(`\n${part.table(done)}\n`);
+  say(`\n${title}, ${availableParallelism()} processors, medians of ${runs}\n\n${part.table(done)}\n`);
   return done.every(({ complaint }) => complaint === undefined);
 }
 
-/** @throws Error that names the option */
-function parseOptions(): Options | "help" {
-  const text = { type: "string" } as const;
-  const { values } = parseArgs({ options: { help: { type: "boolean" }, records: text, engines: text, runs: text } });
-  if (values.help) return "help";
-  return {
-    records: wholeNumber("records", values.records ?? "1000000"),
-    engines: values.engines?.split(",").map(engineOf) ?? throughputEngines,
-    runs: wholeNumber("runs", values.runs ?? "3"),
-  };
-}
-
-function engineOf(name: string): Engine {
-  const engine = throughputEngines.find((one) => one.name === name.trim());
-  if (!engine)
-    throw new Error(`--engines knows ${throughputEngines.map(({ name }) => name).join(", ")}, not "${name}"`);
-  return engine;
-}
+const grouped = (value: number) => value.toLocaleString("en");
 
 // What runs at that moment ends with this process, and so does the broker.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-const options = optionsOrExit("bench:peers", help, parseOptions);
+const options = optionsOrExit("bench:peers", help, () => parseOptions());
 if (options && !(await bench(options))) process.exitCode = 1;

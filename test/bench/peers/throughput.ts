@@ -1,22 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { KafkaBroker } from "../../support/kafka/broker.ts";
-import type { Oracle } from "../../support/kafka/oracle.ts";
 import { javaCommand } from "./build.ts";
 import { committedFiles, compareRows } from "./check.ts";
 import type { Engine, Place } from "./engines.ts";
 import { busySeconds, type Usage, usageOf } from "./process-usage.ts";
 import { type Ended, Program } from "./program.ts";
 import { allVisible, firstVisible, type Visible, watchEnds } from "./visible.ts";
-
-/** Where engines run. */
-export interface World {
-  readonly broker: KafkaBroker;
-  readonly oracle: Oracle;
-  readonly folder: string;
-}
+import { newPlace, type World } from "./world.ts";
 
 /** What they count. */
 export interface Lines {
@@ -46,28 +38,24 @@ export interface ThroughputRun extends Usage {
   readonly complaint: string | undefined;
 }
 
-const partitions = 4;
-
 /** Runs an engine on the loaded topic, in a process of its own, and compares its results. A failed or wrong run's folder is kept. */
 export async function measureThroughput(
   engine: Engine,
-  { broker, oracle, folder }: World,
+  world: World,
   lines: Lines,
   round: number,
 ): Promise<ThroughputRun> {
-  const output = `counts-${engine.name}-${round}`;
-  const place = { bootstrap: broker.bootstrap, input: lines.topic, output, work: join(folder, output) };
-  mkdirSync(place.work);
-  await oracle.createTopic(output, partitions);
+  const { broker, oracle } = world;
+  const place = await newPlace(world, `count-${engine.name}-${round}`, lines.topic);
   const before = { broker: usageOf(broker.pid)!.cpuSeconds, busy: busySeconds() };
-  const stopWatching = watchEnds(oracle, output);
+  const stopWatching = watchEnds(oracle, place.output);
   const program = new Program(engine.command(place), place.work, { longestMs: 120_000 + lines.records });
   const ended = await program.ended;
   const brokerCpuSeconds = usageOf(broker.pid)!.cpuSeconds - before.broker;
   const otherCpuSeconds = busySeconds() - before.busy - ended.cpuSeconds - brokerCpuSeconds;
   const visible = await stopWatching();
   const results = await resultsOf(engine, program, ended, { place, lines, visible });
-  await oracle.deleteTopic(output);
+  await oracle.deleteTopic(place.output);
   if (!results.complaint) rmSync(place.work, { recursive: true });
   const { cpuSeconds, peakBytes, hung } = ended;
   const start = program.marks.get("start") ?? Number.NaN;

@@ -1,9 +1,11 @@
 package peers;
 
+import java.nio.file.*;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
-import org.apache.flink.api.common.functions.AggregateFunction;
-import org.apache.flink.api.common.functions.FlatMapFunction;
 import org.apache.flink.api.common.serialization.SerializationSchema;
 import org.apache.flink.api.common.serialization.SimpleStringSchema;
 import org.apache.flink.api.java.tuple.Tuple2;
@@ -14,25 +16,28 @@ import org.apache.flink.connector.kafka.source.KafkaSource;
 import org.apache.flink.connector.kafka.source.KafkaSourceBuilder;
 import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
 import org.apache.flink.core.execution.CheckpointingMode;
+import org.apache.flink.core.execution.RecoveryClaimMode;
+import org.apache.flink.runtime.jobgraph.*;
 import org.apache.flink.runtime.minicluster.*;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.streaming.api.functions.windowing.ProcessWindowFunction;
-import org.apache.flink.streaming.api.windowing.assigners.TumblingEventTimeWindows;
-import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
-import org.apache.flink.util.Collector;
 
-/** FlinkPeer count BOOTSTRAP IN OUT WORKDIR INTERVAL_MS PARALLELISM hashmap|rocksdb */
+/**
+ * FlinkPeer count|pass|running BOOTSTRAP IN OUT WORKDIR INTERVAL_MS PARALLELISM hashmap|rocksdb
+ *
+ * Goes on from the last checkpoint in WORKDIR, if there is one.
+ */
 public class FlinkPeer {
   public static void main(String[] a) throws Exception {
     String bootstrap = a[1], in = a[2], out = a[3], work = a[4], backend = a[7];
     long interval = Long.parseLong(a[5]);
     int parallelism = Integer.parseInt(a[6]);
+    Path checkpoints = Path.of(work, "checkpoints");
 
     Configuration conf = new Configuration();
     conf.set(StateBackendOptions.STATE_BACKEND, backend);
     conf.set(CheckpointingOptions.CHECKPOINT_STORAGE, "filesystem");
-    conf.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, "file://" + work + "/checkpoints");
+    conf.set(CheckpointingOptions.CHECKPOINTS_DIRECTORY, checkpoints.toUri().toString());
     conf.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
     conf.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ofMebiBytes(512));
     conf.set(CoreOptions.TMP_DIRS, work);
@@ -46,8 +51,8 @@ public class FlinkPeer {
     KafkaSourceBuilder<String> source = KafkaSource.<String>builder()
         .setBootstrapServers(bootstrap).setTopics(in).setGroupId(out)
         .setStartingOffsets(OffsetsInitializer.earliest())
-        .setValueOnlyDeserializer(new SimpleStringSchema())
-        .setBounded(OffsetsInitializer.latest());
+        .setValueOnlyDeserializer(new SimpleStringSchema());
+    if (a[0].equals("count")) source.setBounded(OffsetsInitializer.latest());
 
     var record = KafkaRecordSerializationSchema.<Tuple2<String, String>>builder().setTopic(out)
         .setKeySerializationSchema(new KeyBytes()).setValueSerializationSchema(new ValueBytes()).build();
@@ -59,51 +64,37 @@ public class FlinkPeer {
         .setRecordSerializer(record).build();
 
     var stamps = WatermarkStrategy.<String>forBoundedOutOfOrderness(Duration.ofSeconds(5));
-    DataStream<String> lines = env.fromSource(source.build(), stamps, "lines");
-    lines.flatMap(new Split()).keyBy(w -> w)
-        .window(TumblingEventTimeWindows.of(Duration.ofSeconds(10)))
-        .aggregate(new Count(), new Label())
-        .sinkTo(sink);
+    DataStream<String> values = env.fromSource(source.build(), stamps, "values");
+    Jobs.named(a[0], values).sinkTo(sink);
 
+    JobGraph job = env.getStreamGraph().getJobGraph();
+    Optional<Path> last = lastCheckpoint(checkpoints);
+    if (last.isPresent()) job.setSavepointRestoreSettings(
+        SavepointRestoreSettings.forPath(last.get().toUri().toString(), false, RecoveryClaimMode.CLAIM));
     var cluster = new MiniCluster(new MiniClusterConfiguration.Builder()
         .setConfiguration(conf).setNumTaskManagers(1).setNumSlotsPerTaskManager(parallelism).build());
     cluster.start();
     System.out.println("MARK start " + System.currentTimeMillis());
-    cluster.executeJobBlocking(env.getStreamGraph().getJobGraph());
+    cluster.executeJobBlocking(job);
     System.out.println("MARK end " + System.currentTimeMillis());
     cluster.close();
     System.exit(0);
   }
 
+  /** A checkpoint is complete once its metadata is there: `checkpoints/JOB/chk-N/_metadata`. */
+  static Optional<Path> lastCheckpoint(Path checkpoints) throws Exception {
+    if (!Files.exists(checkpoints)) return Optional.empty();
+    try (Stream<Path> all = Files.find(checkpoints, 3, (path, attributes) -> path.endsWith("_metadata"))) {
+      return all.max(Comparator.comparing(path -> path.toFile().lastModified())).map(Path::getParent);
+    }
+  }
+
   static class KeyBytes implements SerializationSchema<Tuple2<String, String>> {
-    public byte[] serialize(Tuple2<String, String> t) { return t.f0.getBytes(); }
+    /** A record that was only passed on has no key. */
+    public byte[] serialize(Tuple2<String, String> t) { return t.f0.isEmpty() ? null : t.f0.getBytes(); }
   }
 
   static class ValueBytes implements SerializationSchema<Tuple2<String, String>> {
     public byte[] serialize(Tuple2<String, String> t) { return t.f1.getBytes(); }
-  }
-
-  static class Split implements FlatMapFunction<String, String> {
-    public void flatMap(String line, Collector<String> out) {
-      for (int i = 0, j; i < line.length(); i = j + 1) {
-        j = line.indexOf(' ', i);
-        if (j < 0) j = line.length();
-        if (j > i) out.collect(line.substring(i, j));
-      }
-    }
-  }
-
-  static class Count implements AggregateFunction<String, Long, Long> {
-    public Long createAccumulator() { return 0L; }
-    public Long add(String w, Long n) { return n + 1; }
-    public Long getResult(Long n) { return n; }
-    public Long merge(Long a, Long b) { return a + b; }
-  }
-
-  static class Label extends ProcessWindowFunction<Long, Tuple2<String, String>, String, TimeWindow> {
-    public void process(String w, Context c, Iterable<Long> n, Collector<Tuple2<String, String>> out) {
-      out.collect(Tuple2.of(w, "{\"word\":\"" + w + "\",\"windowStart\":" + c.window().getStart()
-          + ",\"count\":" + n.iterator().next() + "}"));
-    }
   }
 }

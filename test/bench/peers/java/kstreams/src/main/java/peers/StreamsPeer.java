@@ -15,12 +15,12 @@ import org.apache.kafka.streams.processor.TimestampExtractor;
 import org.apache.kafka.streams.state.*;
 
 /**
- * StreamsPeer count BOOTSTRAP IN OUT WORKDIR INTERVAL_MS THREADS
+ * StreamsPeer count|pass BOOTSTRAP IN OUT WORKDIR INTERVAL_MS THREADS
  *
- * Kafka Streams has no end of input, and its stream time is the highest timestamp seen by a task, not a minimum over
+ * count: Kafka Streams has no end of input, and its stream time is the highest timestamp seen by a task, not a minimum over
  * its upstreams: hence a grace of a day; with 5 seconds it drops most of the words. The flush records of IN are ignored,
  * and once the group has committed all of IN this program writes one flush record into every partition of the
- * repartition topic and waits until the group has committed those.
+ * repartition topic and waits until the group has committed those. pass has no end.
  */
 public class StreamsPeer {
   static final long FLUSH = 1_700_000_000_000L + 30L * 86_400_000L;
@@ -46,6 +46,35 @@ public class StreamsPeer {
     p.put(StreamsConfig.consumerPrefix("auto.offset.reset"), "earliest");
     p.put(StreamsConfig.consumerPrefix("max.poll.records"), 5000);
 
+    KafkaStreams streams = new KafkaStreams(a[0].equals("pass") ? pass(in, out) : count(in, out), p);
+    streams.setUncaughtExceptionHandler(e -> { e.printStackTrace(); System.exit(1); return null; });
+
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
+      Map<TopicPartition, Long> end = ends(admin, in, 4);
+      System.out.println("MARK start " + System.currentTimeMillis());
+      streams.start();
+      if (a[0].equals("pass")) Thread.sleep(Long.MAX_VALUE);
+      awaitCommitted(admin, app, end);
+      String words = app + "-words-repartition";
+      try (var producer = new KafkaProducer<>(Map.of("bootstrap.servers", bootstrap), new StringSerializer(), new StringSerializer())) {
+        for (int i = 0; i < 4; i++) producer.send(new ProducerRecord<>(words, i, FLUSH, "\u0001flush", ""));
+      }
+      awaitCommitted(admin, app, ends(admin, words, 4));
+      System.out.println("MARK end " + System.currentTimeMillis());
+      streams.close(Duration.ofSeconds(20));
+      admin.deleteTopics(admin.listTopics().names().get().stream().filter(name -> name.startsWith(app)).toList()).all().get();
+    }
+    System.exit(0);
+  }
+
+  static Topology pass(String in, String out) {
+    StreamsBuilder b = new StreamsBuilder();
+    var bytes = Serdes.ByteArray();
+    b.stream(in, Consumed.with(bytes, bytes)).to(out, Produced.with(bytes, bytes));
+    return b.build();
+  }
+
+  static Topology count(String in, String out) {
     StreamsBuilder b = new StreamsBuilder();
     var strings = Serdes.String();
     DslStoreSuppliers memory = new BuiltInDslStoreSuppliers.InMemoryDslStoreSuppliers();
@@ -58,24 +87,7 @@ public class StreamsPeer {
         .toStream((w, n) -> w)
         .map((w, n) -> KeyValue.pair(w.key(), "{\"word\":\"" + w.key() + "\",\"windowStart\":" + w.window().start() + ",\"count\":" + n + "}"))
         .to(out, Produced.with(strings, strings));
-    KafkaStreams streams = new KafkaStreams(b.build(), p);
-    streams.setUncaughtExceptionHandler(e -> { e.printStackTrace(); System.exit(1); return null; });
-
-    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
-      Map<TopicPartition, Long> end = ends(admin, in, 4);
-      System.out.println("MARK start " + System.currentTimeMillis());
-      streams.start();
-      awaitCommitted(admin, app, end);
-      String words = app + "-words-repartition";
-      try (var producer = new KafkaProducer<>(Map.of("bootstrap.servers", bootstrap), new StringSerializer(), new StringSerializer())) {
-        for (int i = 0; i < 4; i++) producer.send(new ProducerRecord<>(words, i, FLUSH, "\u0001flush", ""));
-      }
-      awaitCommitted(admin, app, ends(admin, words, 4));
-      System.out.println("MARK end " + System.currentTimeMillis());
-      streams.close(Duration.ofSeconds(20));
-      admin.deleteTopics(admin.listTopics().names().get().stream().filter(name -> name.startsWith(app)).toList()).all().get();
-    }
-    System.exit(0);
+    return b.build();
   }
 
   static List<KeyValue<String, String>> split(String line) {

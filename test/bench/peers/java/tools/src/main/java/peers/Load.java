@@ -3,8 +3,7 @@ package peers;
 import java.io.BufferedWriter;
 import java.io.FileWriter;
 import java.util.*;
-import org.apache.kafka.clients.producer.*;
-import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** Load BOOTSTRAP TOPIC RECORDS FILE: the deterministic input of JOB.md, into a topic of 4 partitions, and as "time TAB line" into FILE. */
 public class Load {
@@ -41,13 +40,8 @@ public class Load {
     double sum = 0;
     for (int k = 0; k < VOCABULARY; k++) cumulative[k] = sum += 1.0 / (k + 1);
 
-    Properties p = new Properties();
-    p.put("bootstrap.servers", bootstrap);
-    p.put("batch.size", 65536);
-    p.put("linger.ms", 20);
-    p.put("buffer.memory", 64 << 20);
     long bytes = 0, t0 = System.currentTimeMillis();
-    try (KafkaProducer<String, String> producer = new KafkaProducer<>(p, new StringSerializer(), new StringSerializer());
+    try (var producer = Clients.producer(bootstrap, 20);
          BufferedWriter dump = new BufferedWriter(new FileWriter(a[3]), 1 << 20)) {
       StringBuilder b = new StringBuilder();
       for (int i = 0; i < records; i++) {
