@@ -1,13 +1,12 @@
 /** `npm run bench`: how fast a windowed word count is on this machine, where its time goes, and what each part costs alone (`--help` says more). */
-import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs, promisify } from "node:util";
+import { parseArgs } from "node:util";
 import { emit, optionsOrExit, say, wholeNumber } from "../support/program.ts";
 import { flameGraph } from "./flame.ts";
 import { WORDS_A_LINE } from "./generate-lines.ts";
+import { inProcess } from "./in-process.ts";
 import { type Job, jobs, type Loaded } from "./jobs.ts";
 import type { MeasuredRun, Measurement } from "./measure.ts";
 import { parts } from "./parts/all.ts";
@@ -122,20 +121,6 @@ async function measurePart({ name }: Part, { sizes, runs }: Options): Promise<Pa
   const figures = await inProcess<PartFigures>("parts/run.ts", [name, JSON.stringify(sizes), String(runs)]);
   emit({ kind: "part", ...figures });
   return figures;
-}
-
-/** What a program prints, as JSON. */
-async function inProcess<Figures>(
-  program: string,
-  args: readonly string[],
-  nodeOptions: readonly string[] = [],
-): Promise<Figures> {
-  const script = fileURLToPath(new URL(program, import.meta.url));
-  // As the command's launcher does: the sources need not be stripped of their types by every thread.
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") };
-  const all = [...nodeOptions, "--conditions=epochflow-source", script, ...args];
-  const { stdout } = await promisify(execFile)(process.execPath, all, { env });
-  return JSON.parse(stdout);
 }
 
 function list(those: readonly { name: string; about: string }[]): string {

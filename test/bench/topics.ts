@@ -4,7 +4,7 @@ import { recordsIn, splitBatches, stampBatch } from "../../shared/adapters/kafka
 import { retrying } from "../../shared/adapters/kafka/retrying.ts";
 import { type KafkaBroker, startKafka } from "../support/kafka/broker.ts";
 import { type Oracle, startOracle } from "../support/kafka/oracle.ts";
-import { fetchesOf, type Input } from "./parts/word-count.ts";
+import { fetchesOf, type Records } from "./parts/word-count.ts";
 
 /** A broker of its own, with topics of lines and of what comes of them. Its reader is Kafka's own, read_committed. */
 export class Topics implements AsyncDisposable {
@@ -34,12 +34,12 @@ export class Topics implements AsyncDisposable {
   }
 
   /** Makes a topic of these records, their batches dealt out among its partitions. */
-  async load(topic: string, partitions: number, input: Input): Promise<void> {
+  async load(topic: string, partitions: number, records: Records): Promise<void> {
     await this.create(topic, partitions);
     // A broker that has just started may not give ids yet.
     const producer = await retrying(() => this.#client.idempotentProducer(), { timeoutMs: 60_000 });
     const sequences = Array.from({ length: partitions }, () => 0);
-    const batches = fetchesOf(input).flatMap((fetch) => splitBatches(fetch)!);
+    const batches = fetchesOf(records).flatMap((fetch) => splitBatches(fetch)!);
     for (let from = 0; from < batches.length; from += partitions) {
       const round = batches.slice(from, from + partitions).map(({ batch }, partition) => {
         batch.writeBigInt64BE(0n, 0);

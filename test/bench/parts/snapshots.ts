@@ -4,15 +4,15 @@ import type { StageState } from "../../../shared/state/stage-state.ts";
 import { StateStore } from "../../../shared/state/state-store.ts";
 import { type CountRow, checkRows, type WordCounts } from "../count-words.ts";
 import type { Part, Prepared } from "./part.ts";
-import { batchesOf, type Input, loadState, processInto, rowsOf, topologyOf } from "./word-count.ts";
+import { batchesOf, loadState, processInto, type Records, rowsOf, topologyOf } from "./word-count.ts";
 
 const time = 1_700_000_000_000;
 const topology = topologyOf();
 
 /** One word a record, all of one window. */
-function wordsOf(keys: number, from = 0): Input {
+function wordsOf(keys: number, from = 0): Records {
   const values = Array.from({ length: keys }, (_, index) => `user-${from + index}`);
-  return { values, times: values.map(() => time), expected: new Map() };
+  return { values, times: values.map(() => time) };
 }
 
 /** Objects in memory, and the state that is saved there. */

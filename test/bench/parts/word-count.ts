@@ -25,11 +25,13 @@ const fetchBytes = 256 * 1024;
 /** The watermark behind all windows. */
 export const theEnd = Number.MAX_SAFE_INTEGER;
 
-/** Records with a time each. */
-export interface Input {
+/** Records with a time each, epoch milliseconds. */
+export interface Records {
   readonly values: readonly string[];
-  /** Epoch milliseconds. */
   readonly times: readonly number[];
+}
+
+export interface Input extends Records {
   readonly expected: WordCounts;
 }
 
@@ -46,7 +48,7 @@ export function linesOf(records: number): Input {
 }
 
 /** Fetched record batches of one partition, whose offsets are the numbers of the records. */
-export function fetchesOf({ values, times }: Input, compression: Compression = "none"): Buffer[] {
+export function fetchesOf({ values, times }: Records, compression: Compression = "none"): Buffer[] {
   const encoder = new BatchEncoder();
   const record = { timestamp: 0, key: Buffer.alloc(0), keyBytes: -1, value: "", headers: encodeHeaders([]) };
   const fetches: Buffer[][] = [[]];
@@ -72,7 +74,7 @@ export function fetchesOf({ values, times }: Input, compression: Compression = "
 }
 
 /** Columns that stay, as the source hands them to the operators one by one. */
-export function batchesOf(input: Input): RecordBatch[] {
+export function batchesOf(input: Records): RecordBatch[] {
   let from = 0;
   return fetchesOf(input).flatMap((records) => {
     const decoder = new Decoder("lines/0", { maxBatchBytes: Number.MAX_SAFE_INTEGER });
