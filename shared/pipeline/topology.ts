@@ -32,6 +32,8 @@ export interface Decoder<T> {
 export interface Encoder<in T = never> {
   readonly name: string;
   encode(row: T): string | Uint8Array | null;
+  /** `encode` gives what `JSON.stringify` does, but bigints as text: so a sink may write the same bytes without asking it for each row. */
+  readonly isJson?: true;
   /** What files of such rows are like; without it `.txt`, with a row a line. */
   readonly file?: FileStyle;
 }

@@ -14,7 +14,7 @@ import { undecodable } from "./undecodable.ts";
 export function json(): Decoder<unknown> & Encoder<unknown>;
 export function json<S extends StandardSchemaV1>(schema: S): Decoder<StandardSchemaV1.InferOutput<S>>;
 export function json(schema?: StandardSchemaV1): Decoder<unknown> & Encoder<unknown> {
-  if (schema === undefined) return { name: "json", decode: parse, encode: stringify, file };
+  if (schema === undefined) return { name: "json", decode: parse, encode: stringify, isJson: true, file };
   if (typeof schema?.["~standard"]?.validate !== "function") {
     throw new UsageError(
       "invalid-argument",
@@ -22,7 +22,7 @@ export function json(schema?: StandardSchemaV1): Decoder<unknown> & Encoder<unkn
     );
   }
   const decode = (bytes: Buffer, start: number, end: number) => validate(schema, parse(bytes, start, end));
-  return { name: "json", decode, encode: stringify, file };
+  return { name: "json", decode, encode: stringify, isJson: true, file };
 }
 
 const file = { extension: "jsonl", ownLineBreaks: true };

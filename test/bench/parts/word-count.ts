@@ -50,7 +50,14 @@ export function linesOf(records: number): Input {
 /** Fetched record batches of one partition, whose offsets are the numbers of the records. */
 export function fetchesOf({ values, times }: Records, compression: Compression = "none"): Buffer[] {
   const encoder = new BatchEncoder();
-  const record = { timestamp: 0, key: Buffer.alloc(0), keyBytes: -1, value: "", headers: encodeHeaders([]) };
+  const record = {
+    timestamp: 0,
+    key: Buffer.alloc(0),
+    keyStart: 0,
+    keyBytes: -1,
+    value: "",
+    headers: encodeHeaders([]),
+  };
   const fetches: Buffer[][] = [[]];
   let bytes = 0;
   for (let from = 0; from < values.length; from += batchRecords) {

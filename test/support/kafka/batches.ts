@@ -15,7 +15,10 @@ export function batchOf(
   const encoder = new BatchEncoder();
   const headers = encodeHeaders([]);
   for (const value of values) {
-    encoder.add({ timestamp, key: Buffer.alloc(0), keyBytes: -1, value, headers }, Number.POSITIVE_INFINITY);
+    encoder.add(
+      { timestamp, key: Buffer.alloc(0), keyStart: 0, keyBytes: -1, value, headers },
+      Number.POSITIVE_INFINITY,
+    );
   }
   const batch = encoder.take(compression);
   stampBatch(batch, producer, sequence);

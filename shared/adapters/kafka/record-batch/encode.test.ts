@@ -33,7 +33,7 @@ const sample: fc.Arbitrary<Sample> = fc.record({
 });
 
 function add(encoder: BatchEncoder, { timestamp, key, value, headers }: Sample, most = Number.MAX_SAFE_INTEGER) {
-  const parts = { key: Buffer.from(key ?? []), keyBytes: key === null ? -1 : key.length };
+  const parts = { key: Buffer.from(key ?? []), keyStart: 0, keyBytes: key === null ? -1 : key.length };
   return encoder.add({ timestamp, ...parts, value, headers: encodeHeaders(headers) }, most);
 }
 

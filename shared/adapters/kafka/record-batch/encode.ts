@@ -1,3 +1,5 @@
+import type { RowWriter } from "../../../json-bytes/rows.ts";
+import { copyBytes } from "../../../utf8.ts";
 import { type Compression, compress, compressionTypes } from "./codecs.ts";
 import { crc32c } from "./crc32c.ts";
 import { lengthBytes, mostVarintBytes, varintBytes, writeLength, writeVarint } from "./varint.ts";
@@ -11,7 +13,9 @@ import { lengthBytes, mostVarintBytes, varintBytes, writeLength, writeVarint } f
 export const batchHeaderBytes = 61;
 /** Of a record beside key, value and headers: five lengths, a difference of times, its attributes. */
 const mostRecordOverhead = 5 * 5 + mostVarintBytes + 1;
-const firstCapacity = 1024;
+const firstCapacity = 4096;
+/** Room for a value that writes itself, before it is known how long it is. */
+const writtenValueBytes = 1024;
 const transactional = 0x10;
 /** Where things lie in a batch. */
 const at = {
@@ -31,11 +35,12 @@ export const noTimestamp = -1;
 export interface RecordParts {
   /** Epoch milliseconds. */
   timestamp: number;
-  /** The key is the first `keyBytes` of it; -1: it has none. */
+  /** The key is the `keyBytes` from `keyStart` on; -1: it has none. */
   key: Buffer;
+  keyStart: number;
   keyBytes: number;
-  /** Text becomes UTF-8. Null is a tombstone. */
-  value: string | Uint8Array | null;
+  /** Text becomes UTF-8. Null is a tombstone. A writer puts the value's bytes in place by itself. */
+  value: string | Uint8Array | RowWriter | null;
   /** Encoded by `encodeHeaders`. */
   headers: Uint8Array;
 }
@@ -45,6 +50,7 @@ export class BatchEncoder {
   #bytes = Buffer.allocUnsafeSlow(firstCapacity);
   #end = batchHeaderBytes;
   #count = 0;
+  #valueBytes = 0;
   #baseTimestamp = noTimestamp;
   #maxTimestamp = noTimestamp;
 
@@ -58,14 +64,15 @@ export class BatchEncoder {
     return this.#end;
   }
 
-  /** Adds a record, unless the batch would then have more bytes than `most`. Returns how many it has, or would have had. */
+  /**
+   * Adds a record, unless the batch would then have more bytes than `most`. Returns how many it has, or would have had; -1: its value is a writer that cannot write it, and nothing
+   * is added.
+   */
   add(record: RecordParts, most: number): number {
     const { value, keyBytes, headers } = record;
-    const length = value === null ? -1 : value.length;
-    // UTF-8 has at most three bytes for what is one in a string's length.
-    this.#reserve(Math.max(keyBytes, 0) + 3 * Math.max(length, 0) + headers.length + mostRecordOverhead);
-    const end = this.#write(record, length);
-    if (end > most) return end;
+    this.#reserve(Math.max(keyBytes, 0) + mostBytesOf(value) + headers.length + mostRecordOverhead);
+    const end = this.#write(record);
+    if (end < 0 || end > most) return end;
     if (this.#count === 0) this.#baseTimestamp = this.#maxTimestamp = record.timestamp;
     else if (record.timestamp > this.#maxTimestamp) this.#maxTimestamp = record.timestamp;
     this.#count++;
@@ -89,10 +96,10 @@ export class BatchEncoder {
   }
 
   /**
-   * How many bytes a text takes is known only once it is written, but lengths stand before it: it is taken for ASCII, as it mostly is, and written again where
-   * it is not.
+   * How many bytes a value takes is known only once it is written, but lengths stand before it: room is left for those of a value as long as the last one, which is mostly right;
+   * else the value is moved.
    */
-  #write({ timestamp, key, keyBytes, value, headers }: RecordParts, assumed: number): number {
+  #write({ timestamp, key, keyStart, keyBytes, value, headers }: RecordParts): number {
     const bytes = this.#bytes;
     const timeDelta = this.#count === 0 ? 0 : timestamp - this.#baseTimestamp;
     const beside =
@@ -102,20 +109,22 @@ export class BatchEncoder {
       lengthBytes(keyBytes) +
       Math.max(keyBytes, 0) +
       headers.length;
-    for (let valueBytes = assumed; ; ) {
-      let end = writeLength(bytes, this.#end, beside + lengthBytes(valueBytes) + Math.max(valueBytes, 0));
-      bytes[end++] = 0; // attributes, of which there are none
-      end = writeVarint(bytes, end, timeDelta);
-      end = writeLength(bytes, end, this.#count);
-      end = writeLength(bytes, end, keyBytes);
-      if (keyBytes > 0) end = copyBytes(bytes, end, key, keyBytes);
-      end = writeLength(bytes, end, valueBytes);
-      const written = writeValue(bytes, end, value);
-      if (written === valueBytes || valueBytes < 0) {
-        return copyBytes(bytes, end + written, headers, headers.length);
-      }
-      valueBytes = written;
-    }
+    const assumedAt = this.#end + bytesBefore(beside, this.#valueBytes, headers.length);
+    const limit = bytes.length - headers.length - mostRecordOverhead;
+    const written = value === null ? assumedAt : writeValue(bytes, assumedAt, limit, value);
+    if (written < 0) return -1;
+    const valueBytes = value === null ? -1 : written - assumedAt;
+    const valueAt = this.#end + bytesBefore(beside, valueBytes, headers.length);
+    if (valueAt !== assumedAt) bytes.copyWithin(valueAt, assumedAt, written);
+    this.#valueBytes = valueBytes;
+    let end = writeLength(bytes, this.#end, recordBytes(beside, valueBytes));
+    bytes[end++] = 0; // attributes, of which there are none
+    end = writeVarint(bytes, end, timeDelta);
+    end = writeLength(bytes, end, this.#count);
+    end = writeLength(bytes, end, keyBytes);
+    if (keyBytes > 0) end = copyBytes(bytes, end, key, keyStart, keyStart + keyBytes);
+    end = writeLength(bytes, end, valueBytes);
+    return copyBytes(bytes, end + Math.max(valueBytes, 0), headers, 0, headers.length);
   }
 
   #writeHeader(batch: Buffer, compression: Compression): void {
@@ -140,18 +149,26 @@ export class BatchEncoder {
   }
 }
 
-function writeValue(bytes: Buffer, end: number, value: string | Uint8Array | null): number {
-  if (value === null) return 0;
-  if (typeof value === "string") return bytes.write(value, end);
-  bytes.set(value, end);
-  return value.length;
+/** Bytes of a record after its length. @param beside without the value and its length */
+function recordBytes(beside: number, valueBytes: number): number {
+  return beside + lengthBytes(valueBytes) + Math.max(valueBytes, 0);
 }
 
-/** Few bytes are copied faster here than by a call that does it. Returns the place after them. */
-function copyBytes(bytes: Buffer, end: number, source: Uint8Array, length: number): number {
-  if (length > 32) bytes.set(source.subarray(0, length), end);
-  else for (let from = 0; from < length; from++) bytes[end + from] = source[from]!;
-  return end + length;
+/** Bytes of a record before its value. */
+function bytesBefore(beside: number, valueBytes: number, headerBytes: number): number {
+  return lengthBytes(recordBytes(beside, valueBytes)) + beside - headerBytes + lengthBytes(valueBytes);
+}
+
+/** UTF-8 has at most three bytes for what is one in a string's length. */
+function mostBytesOf(value: RecordParts["value"]): number {
+  if (value === null) return 0;
+  if (typeof value === "string") return 3 * value.length;
+  return value instanceof Uint8Array ? value.length : writtenValueBytes;
+}
+
+function writeValue(bytes: Buffer, at: number, limit: number, value: string | Uint8Array | RowWriter): number {
+  if (typeof value === "string") return at + bytes.write(value, at);
+  return value instanceof Uint8Array ? copyBytes(bytes, at, value, 0, value.length) : value.write(bytes, at, limit);
 }
 
 /** Headers of a record, count included. */

@@ -1,17 +1,18 @@
 const seed = 0x9747b28c;
 const multiplier = 0x5bd1e995;
 
-/** MurmurHash2 of the first `length` bytes as Kafka's `Utils.murmur2` has it, after Austin Appleby: a signed 32-bit number. */
-export function murmur2(bytes: Buffer, length = bytes.length): number {
-  const whole = length & ~3;
+/** MurmurHash2 of `bytes[start, end)` as Kafka's `Utils.murmur2` has it, after Austin Appleby: a signed 32-bit number. */
+export function murmur2(bytes: Buffer, start = 0, end = bytes.length): number {
+  const length = end - start;
+  const whole = start + (length & ~3);
   let hash = seed ^ length;
-  for (let at = 0; at < whole; at += 4) {
+  for (let at = start; at < whole; at += 4) {
     const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
     const mixed = Math.imul(word, multiplier);
     hash = Math.imul(hash, multiplier) ^ Math.imul(mixed ^ (mixed >>> 24), multiplier);
   }
-  if (length > whole) {
-    for (let at = length - 1; at >= whole; at--) hash ^= bytes[at]! << (8 * (at - whole));
+  if (end > whole) {
+    for (let at = end - 1; at >= whole; at--) hash ^= bytes[at]! << (8 * (at - whole));
     hash = Math.imul(hash, multiplier);
   }
   hash = Math.imul(hash ^ (hash >>> 13), multiplier);

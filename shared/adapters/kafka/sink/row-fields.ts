@@ -15,7 +15,8 @@ export class RowFields<T> {
   readonly #context: SinkContext;
   /** The headers that every record has. */
   readonly #common: readonly (readonly [string, string])[];
-  readonly #commonBytes: Uint8Array;
+  /** The same, encoded. */
+  readonly commonHeaders: Uint8Array;
   readonly #encode: (row: T) => string | Uint8Array | null;
 
   constructor(settings: KafkaSinkSettings<T>, context: SinkContext) {
@@ -24,7 +25,7 @@ export class RowFields<T> {
     this.#settings = settings;
     this.#context = context;
     this.#common = epochHeader === undefined ? [] : [[epochHeader, `${context.pipeline}/${context.epoch}`]];
-    this.#commonBytes = encodeHeaders(this.#common);
+    this.commonHeaders = encodeHeaders(this.#common);
   }
 
   topic(row: T): string {
@@ -46,7 +47,7 @@ export class RowFields<T> {
 
   headers(row: T): Uint8Array {
     const { headers } = this.#settings;
-    if (headers === undefined) return this.#commonBytes;
+    if (headers === undefined) return this.commonHeaders;
     const given = this.#call("headers", headers, row);
     if (typeof given !== "object" || given === null) return this.#refuse("headers", "an object", given);
     const entries = isList(given) ? given : Object.entries(given);

@@ -1,7 +1,11 @@
 import { UserCodeError } from "../../../errors.ts";
+import { JsonRow, type RowWriter } from "../../../json-bytes/rows.ts";
 import type { KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
+import type { ColumnRows } from "../../../ports/columns.ts";
 import type { RefusedRow, RowBatch, SinkContext, TimeOfRow, Transaction } from "../../../ports/sink.ts";
+import { copyBytes, writeUtf8 } from "../../../utf8.ts";
 import type { RecordParts } from "../record-batch/encode.ts";
+import { ColumnRecords } from "./column-records.ts";
 import { refusedRow } from "./errors.ts";
 import { murmur2, placeOf } from "./partitioner.ts";
 import { RowFields } from "./row-fields.ts";
@@ -10,6 +14,7 @@ import { TopicOutput } from "./topic-output.ts";
 
 const noKey = -1;
 const firstKeyCapacity = 256;
+const noBytes = new Uint8Array();
 
 /**
  * One task's rows, encoded as they come into record batches of their target partitions. They stay in memory until they are staged: an epoch is planned to be
@@ -21,12 +26,16 @@ export class StagedRows<T> implements Transaction<T> {
   readonly #topics: TargetTopics;
   readonly #fields: RowFields<T>;
   readonly #outputs = new Map<string, TopicOutput>();
+  readonly #json: JsonRow | undefined;
+  readonly #columns: ColumnRecords | undefined;
+  #key = Buffer.allocUnsafeSlow(firstKeyCapacity);
   readonly #record: RecordParts = {
     timestamp: 0,
-    key: Buffer.allocUnsafeSlow(firstKeyCapacity),
+    key: this.#key,
+    keyStart: 0,
     keyBytes: noKey,
     value: null,
-    headers: new Uint8Array(),
+    headers: noBytes,
   };
 
   constructor(settings: KafkaSinkSettings<T>, topics: TargetTopics, context: SinkContext) {
@@ -34,12 +43,32 @@ export class StagedRows<T> implements Transaction<T> {
     this.#topics = topics;
     this.context = context;
     this.#fields = new RowFields(settings, context);
+    const { value, headers, partition } = settings;
+    const writes = value.isJson === true && headers === undefined && partition === undefined;
+    this.#json = writes ? new JsonRow() : undefined;
+    this.#columns = writes ? ColumnRecords.of(settings) : undefined;
   }
 
   write(rows: RowBatch<T>, refused?: RefusedRow, timeOf?: TimeOfRow): void {
     for (let index = 0; index < rows.length; ) {
       try {
         for (; index < rows.length; index++) this.#add(rows[index]!, timeOf?.(index));
+      } catch (error) {
+        if (refused === undefined || !(error instanceof UserCodeError)) throw error;
+        refused(index++, error);
+      }
+    }
+  }
+
+  writeColumns(columns: ColumnRows<T>, refused?: RefusedRow, timeOf?: TimeOfRow): void {
+    const records = this.#columns;
+    if (records === undefined || !records.begin(columns)) {
+      this.write(columns.rows(), refused, timeOf);
+      return;
+    }
+    for (let index = 0; index < columns.length; ) {
+      try {
+        for (; index < columns.length; index++) this.#addColumns(records, columns, index, timeOf?.(index));
       } catch (error) {
         if (refused === undefined || !(error instanceof UserCodeError)) throw error;
         refused(index++, error);
@@ -67,13 +96,39 @@ export class StagedRows<T> implements Transaction<T> {
     const output = this.#outputOf(fields.topic(row));
     record.timestamp = fields.timestamp(row, eventTime);
     this.#setKey(fields.key(row));
+    if (this.#json !== undefined) {
+      this.#json.row = row;
+      if (this.#addWritten(output, this.#json)) return;
+    }
     record.value = fields.value(row);
     record.headers = fields.headers(row);
     this.#check(output.topic);
     const { partitions } = output.topic;
-    const partition = fields.partition(row, partitions) ?? placeOf(this.#hash(), partitions);
-    const size = output.add(partition, record);
+    this.#put(output, fields.partition(row, partitions) ?? placeOf(this.#hash(), partitions));
+  }
+
+  /** The same of a row in columns. */
+  #addColumns(records: ColumnRecords, columns: ColumnRows<T>, index: number, eventTime: number | undefined): void {
+    const output = this.#outputOf(records.topic);
+    this.#record.timestamp = this.#fields.timestamp(undefined as T, eventTime);
+    records.setKey(this.#record, index);
+    if (!this.#addWritten(output, records.value)) this.#add(columns.rows()[index]!, eventTime);
+  }
+
+  /** Adds a record with a key whose value writes itself. False: it cannot, or what is wrong with the record is to be found out in order. */
+  #addWritten(output: TopicOutput, value: RowWriter): boolean {
+    const record = this.#record;
+    if (record.keyBytes === noKey || this.#isAhead(output.topic)) return false;
+    record.value = value;
+    record.headers = this.#fields.commonHeaders;
+    return this.#put(output, placeOf(this.#hash(), output.topic.partitions));
+  }
+
+  /** False: the value cannot write itself, and nothing is added. */
+  #put(output: TopicOutput, partition: number): boolean {
+    const size = output.add(partition, this.#record);
     if (size > output.topic.mostBatchBytes) throw this.#tooLarge(output.topic, size);
+    return size >= 0;
   }
 
   #outputOf(name: string): TopicOutput {
@@ -92,12 +147,11 @@ export class StagedRows<T> implements Transaction<T> {
       record.keyBytes = noKey;
       return;
     }
-    if (3 * key.length > record.key.length) record.key = Buffer.allocUnsafeSlow(6 * key.length);
-    if (typeof key === "string") record.keyBytes = record.key.write(key, 0);
-    else {
-      record.key.set(key);
-      record.keyBytes = key.length;
-    }
+    if (3 * key.length > this.#key.length) this.#key = Buffer.allocUnsafeSlow(6 * key.length);
+    record.key = this.#key;
+    record.keyStart = 0;
+    record.keyBytes =
+      typeof key === "string" ? writeUtf8(record.key, 0, key) : copyBytes(record.key, 0, key, 0, key.length);
   }
 
   /**
@@ -105,21 +159,26 @@ export class StagedRows<T> implements Transaction<T> {
    * batches (I6).
    */
   #hash(): number {
-    const { key, keyBytes, value, timestamp } = this.#record;
-    if (keyBytes !== noKey) return murmur2(key, keyBytes);
+    const { key, keyStart, keyBytes, value, timestamp } = this.#record;
+    if (keyBytes !== noKey) return murmur2(key, keyStart, keyStart + keyBytes);
     const bytes =
-      value === null ? Buffer.alloc(0) : typeof value === "string" ? Buffer.from(value) : Buffer.from(value);
+      typeof value === "string" ? Buffer.from(value) : Buffer.from(value instanceof Uint8Array ? value : []);
     return murmur2(bytes) ^ Math.imul(timestamp, 0x9e3779b1);
   }
 
-  #check({ name, compacted, mostAheadMs }: TargetTopic): void {
+  #isAhead({ mostAheadMs }: TargetTopic): boolean {
+    const { processingTime } = this.context;
+    return processingTime !== undefined && this.#record.timestamp - processingTime > mostAheadMs;
+  }
+
+  #check(topic: TargetTopic): void {
+    const { name, compacted, mostAheadMs } = topic;
     const { keyBytes, timestamp } = this.#record;
     if (compacted && keyBytes === noKey)
       throw refusedRow("kafka-row-key", this.context, `a row has no key, but ${name} is compacted by key`, {
         wayOut: "Set `key` of the sink, or write to a topic whose `cleanup.policy` is `delete`.",
       });
-    const { processingTime } = this.context;
-    if (processingTime !== undefined && timestamp - processingTime > mostAheadMs)
+    if (this.#isAhead(topic))
       throw refusedRow(
         "kafka-row-timestamp",
         this.context,

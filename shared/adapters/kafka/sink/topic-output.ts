@@ -25,7 +25,7 @@ export class TopicOutput {
     this.#compression = compression;
   }
 
-  /** Adds a record, unless it is too large for the topic. Returns the bytes of the batch that it is in, or would have been in alone. */
+  /** Adds a record, unless it is too large for the topic. Returns the bytes of the batch that it is in, or would have been in alone; -1: its value cannot write itself. */
   add(partition: number, record: RecordParts): number {
     this.#encoders[partition] ??= new BatchEncoder();
     const encoder = this.#encoders[partition];
