@@ -12,5 +12,5 @@ export default pipeline("word-count-bytes")
   .keyBy()
   .window(tumbling(seconds(10)))
   .aggregate({ count: count() })
-  .map(({ key, windowStart, count }) => ({ word: key, windowStart, count }))
-  .to(kafka.sink({ topic: parameter("output"), key: (row) => row.word, value: json() }), { id: "counts" });
+  .select({ word: "/key", windowStart: "/windowStart", count: "/count" })
+  .to(kafka.sink({ topic: parameter("output"), key: "/word", value: json() }), { id: "counts" });

@@ -1,6 +1,7 @@
 import { UserCodeError } from "../errors.ts";
 import { toSelector } from "../pipeline/pointer.ts";
 import type { At, Pointer, PointerTo } from "../pipeline/pointer-types.ts";
+import { withKernel } from "./kernels.ts";
 
 /**
  * An aggregate as a monoid on accumulators: because partial ones can be merged, readers pre-aggregate before the shuffle, as a combiner
@@ -38,13 +39,20 @@ export function aggregate<T, A, R>(
   return { name: "custom", ...parts };
 }
 
+const addOne = withKernel(
+  (accumulator: number) => accumulator + 1,
+  (column, numbers, count) => {
+    for (let at = 0; at < count; at++) column[numbers[at]!]!++;
+  },
+);
+
 /** Number of values. */
 export function count(): Aggregate<unknown, number, number> {
   return {
     name: "count",
     numeric: true,
     init: () => 0,
-    add: (accumulator) => accumulator + 1,
+    add: addOne,
     merge: (accumulator, other) => accumulator + other,
     result: (accumulator) => accumulator,
   };

@@ -1,10 +1,11 @@
-import type { Key, LateRow, WindowNode } from "../pipeline/topology.ts";
+import type { LateRow, WindowNode } from "../pipeline/topology.ts";
 import { aggregatesOf, type NamedAggregate } from "../state/columns.ts";
-import type { KeyedValues } from "./chain.ts";
 import type { MutableCounts } from "./counts.ts";
 import type { StageEnvironment, WriteRows } from "./environment.ts";
 import type { Failures } from "./failures.ts";
+import type { Keys } from "./keys.ts";
 import type { WindowPartial } from "./partials.ts";
+import type { Values } from "./values.ts";
 import { WindowTable } from "./window-table.ts";
 import { isPast, windowsAt } from "./windows.ts";
 
@@ -41,21 +42,22 @@ export class Combiner {
   }
 
   /** @param times event time of each row of the origin */
-  add(input: KeyedValues, times: Float64Array): void {
-    const { origin, rows, keys } = input;
+  add(keys: Keys, input: Values, times: Float64Array): void {
+    const { origin, rows } = input;
     const { window } = this.#node;
-    if (keys.length > 0) this.#running?.(this.#node.id, origin.partition, origin.offset(rows[0]!));
-    for (let from = 0; from < keys.length; ) {
+    const { count } = keys;
+    if (count > 0) this.#running?.(this.#node.id, origin.partition, origin.offset(rows[0]!));
+    for (let from = 0; from < count; ) {
       const { first, last, from: earliest, until } = windowsAt(window, times[rows[from]!]!);
       let to = from + 1;
-      for (; to < keys.length; to++) {
+      for (; to < count; to++) {
         const time = times[rows[to]!]!;
         if (time < earliest || time >= until) break;
       }
       let start = first;
       while (start <= last && this.#isLate(start)) start += window.everyMs;
-      if (start > first) this.#writeLate(input, times, from, to, first, start);
-      for (; start <= last; start += window.everyMs) this.#fold(input, from, to, start);
+      if (start > first) this.#writeLate(keys, input, times, from, to, first, start);
+      for (; start <= last; start += window.everyMs) this.#fold(keys, input, from, to, start);
       from = to;
     }
   }
@@ -71,27 +73,28 @@ export class Combiner {
     return isPast(this.#watermark, start + this.#node.window.sizeMs, this.#node.allowedLatenessMs);
   }
 
-  #fold(input: KeyedValues, from: number, to: number, start: number): void {
+  #fold(keys: Keys, input: Values, from: number, to: number, start: number): void {
     let table = this.#tables.get(start);
     if (table === undefined) {
       table = new WindowTable(this.#aggregates);
       this.#tables.set(start, table);
     }
-    const { origin, keys, values, rows } = input;
+    const { origin, rows } = input;
     const windowEnd = start + this.#node.window.sizeMs;
     const fail = (index: number, error: unknown) =>
       this.#failures.record(this.#node.id, origin, rows[index]!, error, {
-        key: keys[index],
+        key: keys.at(index),
         windowStart: start,
         windowEnd,
       });
-    if (this.#survivesFailures) table.addEach(keys, values, from, to, fail);
-    else table.addAll(keys, values, from, to, fail);
+    if (this.#survivesFailures) table.addEach(keys, input, from, to, fail);
+    else table.addAll(keys, input, from, to, fail);
   }
 
   /** Values `[from, to)` missed the windows `first`, … before `before`: value by value, so that the order is that of the records. */
   #writeLate(
-    { origin, keys, values, rows }: KeyedValues,
+    keys: Keys,
+    { origin, values, rows }: Values,
     times: Float64Array,
     from: number,
     to: number,
@@ -106,7 +109,7 @@ export class Combiner {
     for (let index = from; index < to; index++) {
       for (let windowStart = first; windowStart < before; windowStart += window.everyMs) {
         lateRows.push({
-          key: keys[index] as Key,
+          key: keys.at(index),
           value: values[index],
           timestamp: times[rows[index]!]!,
           windowStart,

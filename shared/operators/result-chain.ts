@@ -1,5 +1,6 @@
 import type { Topology } from "../pipeline/topology.ts";
-import { type ChainEnds, compileChain } from "./chain.ts";
+import { compileChain } from "./chain.ts";
+import type { ChainEnds } from "./ends.ts";
 import type { Failures } from "./failures.ts";
 import { DerivedOrigin } from "./origin.ts";
 import type { Results } from "./results.ts";

@@ -1,10 +1,11 @@
 import type { AggregateNode } from "../pipeline/topology.ts";
 import { type NamedAggregate, partialAggregatesOf } from "../state/columns.ts";
 import { always } from "../state/stage-state.ts";
-import type { KeyedValues } from "./chain.ts";
 import type { StageEnvironment } from "./environment.ts";
 import type { Failures } from "./failures.ts";
+import type { Keys } from "./keys.ts";
 import type { WindowPartial } from "./partials.ts";
+import type { Values } from "./values.ts";
 import { WindowTable } from "./window-table.ts";
 
 /** The half of a running aggregation before the shuffle: folds values, and their event times, into accumulators per key. Nothing is ever late. */
@@ -25,17 +26,18 @@ export class RunningCombiner {
   }
 
   /** @param times event time of each row of the origin */
-  add({ origin, keys, values, rows }: KeyedValues, times: Float64Array): void {
-    const count = keys.length;
+  add(keys: Keys, input: Values, times: Float64Array): void {
+    const { origin, rows } = input;
+    const { count } = keys;
     if (count === 0) return;
     this.#running?.(this.#node.id, origin.partition, origin.offset(rows[0]!));
     this.#table ??= new WindowTable(this.#aggregates, this.#node.expireAfterMs);
     const own = new Float64Array(count);
     for (let index = 0; index < count; index++) own[index] = times[rows[index]!]!;
     const fail = (index: number, error: unknown) =>
-      this.#failures.record(this.#node.id, origin, rows[index]!, error, { key: keys[index] });
-    if (this.#survivesFailures) this.#table.addEach(keys, values, 0, count, fail, own);
-    else this.#table.addAll(keys, values, 0, count, fail, own);
+      this.#failures.record(this.#node.id, origin, rows[index]!, error, { key: keys.at(index) });
+    if (this.#survivesFailures) this.#table.addEach(keys, input, 0, count, fail, own);
+    else this.#table.addAll(keys, input, 0, count, fail, own);
   }
 
   /** What the sub-range came to; the next one begins. */

@@ -1,15 +1,18 @@
 import { UserCodeError } from "../errors.ts";
+import { checkText, isPlainText } from "../pipeline/decoders/text.ts";
 import { type Decoder, isStateful, type SourceNode } from "../pipeline/topology.ts";
 import type { RecordBatch } from "../ports/source.ts";
-import { compileChain, type KeyedValues, type Values } from "./chain.ts";
+import { compileChain, compileTextChain, takesTexts } from "./chain.ts";
 import { Combiner } from "./combiner.ts";
 import { counting, type MutableCounts, newCounts } from "./counts.ts";
 import type { StageEnvironment } from "./environment.ts";
 import { Failures } from "./failures.ts";
+import type { Keys } from "./keys.ts";
 import { RecordOrigin } from "./origin.ts";
 import type { Partials } from "./partials.ts";
 import { RunningCombiner } from "./running-combiner.ts";
 import { settled } from "./user-function.ts";
+import { Texts, type Values } from "./values.ts";
 
 /**
  * Rows, and bytes of values, that go through the chain at a time: few enough that what the operators make of them stays in the processor's cache,
@@ -33,9 +36,13 @@ export class SourceStage {
   readonly #node: SourceNode;
   readonly #failures: Failures;
   readonly #combiners: ReadonlyMap<string, Combiner | RunningCombiner>;
+  /** Operators that take texts as bytes: then nothing is decoded, but only checked. */
+  readonly #textChain: ((input: Texts) => void) | undefined;
   readonly #chain: (input: Values) => void;
   #partition = "";
   #rows = new Int32Array(sliceRows);
+  #starts = new Int32Array(sliceRows);
+  #ends = new Int32Array(sliceRows);
   #times = new Float64Array(sliceRows);
 
   constructor(environment: StageEnvironment) {
@@ -57,10 +64,13 @@ export class SourceStage {
     );
     const ends = {
       write,
-      keyed: (node: string, values: KeyedValues) => this.#combiners.get(node)!.add(values, this.#times),
+      keyed: (node: string, keys: Keys, values: Values) => this.#combiners.get(node)!.add(keys, values, this.#times),
       running: environment.running?.bind(environment),
     };
-    this.#chain = compileChain(topology, this.#node.id, ends, this.#failures);
+    const { id, source } = this.#node;
+    const areTexts = isPlainText(source.value) && source.timestamp === undefined && takesTexts(topology, id);
+    this.#textChain = areTexts ? compileTextChain(topology, id, ends, this.#failures) : undefined;
+    this.#chain = compileChain(topology, id, ends, this.#failures);
   }
 
   /** A sub-range of a partition begins. */
@@ -86,17 +96,21 @@ export class SourceStage {
     const origin = new RecordOrigin(this.#partition, batch, from, this.#times, this.#node.source);
     this.#environment.running?.(this.#node.id, this.#partition, origin.offset(0));
     this.counts.records += to - from;
-    const values = this.#decode(batch, from, to, origin);
-    this.#chain({ origin, values, rows: this.#rows });
+    const { values, count } = this.#decode(batch, from, to, origin);
+    const rows = this.#rows;
+    const { bytes } = batch;
+    if (this.#textChain === undefined) this.#chain({ origin, values, rows });
+    else this.#textChain(new Texts(origin, bytes, { count, rows, starts: this.#starts, ends: this.#ends }));
     this.#failures.flush();
   }
 
-  /** Values with an event time each; rows that have none are left out. */
-  #decode(batch: RecordBatch, from: number, to: number, origin: RecordOrigin): unknown[] {
+  /** Values with an event time each, and where their bytes are; rows that fail are left out. */
+  #decode(batch: RecordBatch, from: number, to: number, origin: RecordOrigin): { values: unknown[]; count: number } {
     const { bytes, valueStart, valueEnd, timestamps, errors } = batch;
     const { value: decoder, timestamp } = this.#node.source;
     const { processingTime } = this.#environment;
-    const values = new Array<unknown>(to - from);
+    const areTexts = this.#textChain !== undefined;
+    const values = new Array<unknown>(areTexts ? 0 : to - from);
     let kept = 0;
     let size = 0;
     let latest = this.maxEventTimes.get(this.#partition) ?? Number.NEGATIVE_INFINITY;
@@ -107,7 +121,10 @@ export class SourceStage {
           const start = valueStart[record]!;
           const end = valueEnd[record]!;
           size += start < 0 ? 0 : end - start;
-          const value = start < 0 ? nullOf(decoder) : settled(decoder.decode(bytes, start, end));
+          let value: unknown;
+          if (start < 0) value = nullOf(decoder);
+          else if (areTexts) checkText(bytes, start, end);
+          else value = settled(decoder.decode(bytes, start, end));
           const time = checkedTime(
             timestamp === undefined ? (timestamps?.[record] ?? processingTime) : timestamp(value),
           );
@@ -115,16 +132,19 @@ export class SourceStage {
           const row = record - from;
           this.#times[row] = time;
           this.#rows[kept] = row;
-          values[kept++] = value;
+          this.#starts[kept] = start;
+          this.#ends[kept] = end;
+          if (!areTexts) values[kept] = value;
+          kept++;
         }
       } catch (error) {
         this.#failures.record(this.#node.id, origin, record++ - from, error);
       }
     }
-    values.length = kept;
+    if (!areTexts) values.length = kept;
     this.counts.bytes += size;
     if (latest > Number.NEGATIVE_INFINITY) this.maxEventTimes.set(this.#partition, latest);
-    return values;
+    return { values, count: kept };
   }
 }
 

@@ -1,4 +1,5 @@
 import { UserCodeError } from "../errors.ts";
+import type { RecordMetadata } from "../pipeline/topology.ts";
 
 /** Passes a result on unless it is a promise: what a function gives must be there when it returns. @throws UserCodeError `asynchronous-function` */
 export function settled<T>(result: T): T {
@@ -22,4 +23,14 @@ function refuseThenable(result: object): void {
  */
 export function wantsMetadata(apply: { readonly length: number }): boolean {
   return apply.length !== 1;
+}
+
+/** A function of a value. To be called with metadata if it takes them, and else without. */
+export interface UserFunction {
+  readonly apply: (value: unknown, metadata?: RecordMetadata) => unknown;
+  readonly takesMetadata: boolean;
+}
+
+export function userFunction(given: (...parameters: never[]) => unknown): UserFunction {
+  return { apply: given as UserFunction["apply"], takesMetadata: wantsMetadata(given) };
 }

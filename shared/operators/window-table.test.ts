@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { UserCodeError } from "../errors.ts";
+import type { Key } from "../pipeline/topology.ts";
 import { type AnyAggregate, type NamedAggregate, newColumns, partialAggregatesOf } from "../state/columns.ts";
 import type { Entries } from "../state/entries.ts";
 import { decodeKey } from "../state/key-codec.ts";
 import { WindowState } from "../state/window-state.ts";
 import { aggregate, collect, count, sum } from "./aggregates.ts";
+import { EncodedKeys, type Keys } from "./keys.ts";
 import { mergeAll, mergeEach } from "./merge.ts";
 import { WindowTable } from "./window-table.ts";
 
@@ -45,6 +47,13 @@ function contents({ keys, columns }: Entries): Record<string, unknown[]> {
   return Object.fromEntries(entries);
 }
 
+function keysOf(list: readonly Key[]): Keys {
+  const keys = new EncodedKeys();
+  keys.begin(list.length);
+  for (const key of list) keys.add(key);
+  return keys.end();
+}
+
 const strict = (_: number, error: unknown) => {
   throw error;
 };
@@ -59,8 +68,8 @@ test("a value that fails leaves every accumulator as it was, and makes no key", 
       const failed: number[] = [];
       const table = new WindowTable(aggregates);
       table.addEach(
-        list.map(([key]) => key),
-        list.map(([, value]) => value),
+        keysOf(list.map(([key]) => key)),
+        { values: list.map(([, value]) => value) },
         0,
         list.length,
         (index) => failed.push(index),
@@ -72,8 +81,8 @@ test("a value that fails leaves every accumulator as it was, and makes no key", 
       );
       const expected = new WindowTable(aggregates);
       expected.addAll(
-        good.map(([key]) => key),
-        good.map(([, value]) => value),
+        keysOf(good.map(([key]) => key)),
+        { values: good.map(([, value]) => value) },
         0,
         good.length,
         strict,
@@ -85,8 +94,8 @@ test("a value that fails leaves every accumulator as it was, and makes no key", 
 
 test("adds in order, under each key, over any number of calls", () => {
   const table = new WindowTable(named({ all: collect(), count: count() }));
-  const keys = Array.from({ length: 500 }, (_, at) => `key-${at % 100}`);
-  const values = [...keys.keys()];
+  const keys = keysOf(Array.from({ length: 500 }, (_, at) => `key-${at % 100}`));
+  const values = { values: Array.from({ length: 500 }, (_, at) => at) };
   table.addAll(keys, values, 0, 123, strict);
   table.addAll(keys, values, 123, 500, strict);
   const result = contents(table.finish());
@@ -106,7 +115,7 @@ test("the failure of a fold names the value", () => {
       throw new Error("stop");
     };
     const table = new WindowTable(named(failing));
-    assert.throws(() => table.addAll(["a", "a"], [bad, 1], 0, 2, fail), /stop/);
+    assert.throws(() => table.addAll(keysOf(["a", "a"]), { values: [bad, 1] }, 0, 2, fail), /stop/);
     assert.equal(at, 0);
   }
 });
@@ -115,7 +124,7 @@ test("an accumulator that is no data is found before anything is shuffled", () =
   class Sketch {}
   const sketch = aggregate({ init: () => new Sketch(), add: (a) => a, merge: (a) => a, result: (a) => a });
   const table = new WindowTable(named({ sketch }));
-  table.addAll(["a"], [1], 0, 1, strict);
+  table.addAll(keysOf(["a"]), { values: [1] }, 0, 1, strict);
   assert.throws(
     () => table.finish(),
     (error) => error instanceof UserCodeError && /"sketch".*instance of Sketch/.test(error.message),
@@ -125,13 +134,7 @@ test("an accumulator that is no data is found before anything is shuffled", () =
 function entriesOf(values: Record<string, number[]>): Entries {
   const table = new WindowTable(aggregates);
   for (const [key, list] of Object.entries(values))
-    table.addAll(
-      list.map(() => key),
-      list,
-      0,
-      list.length,
-      strict,
-    );
+    table.addAll(keysOf(list.map(() => key)), { values: list }, 0, list.length, strict);
   return table.finish();
 }
 
@@ -170,10 +173,10 @@ test("numbers are kept in columns of numbers", () => {
 test("a key that begins anew is there twice, and one that does not is there once", () => {
   const node = { id: "w", kind: "aggregate", input: "k", aggregates: { count: count() } } as const;
   const times = Float64Array.of(0, 9, 18, 28, 27);
-  const keys = Array.from(times, () => "a");
+  const keys = keysOf(Array.from(times, () => "a"));
   for (const add of ["addAll", "addEach"] as const) {
     const table = new WindowTable(partialAggregatesOf(node), 10);
-    table[add](keys, [...times], 0, times.length, strict, times);
+    table[add](keys, { values: [...times] }, 0, times.length, strict, times);
     const { keys: found, columns } = table.finish();
     assert.equal(found.count, 2);
     // Number of values, latest time, first time.

@@ -98,7 +98,7 @@ test("1,000 epochs with 100 changes each of 100,000 keys write a few times the c
     for (const key of changed) {
       writer.length = 0;
       encodeKey(writer, `key-${key}`);
-      table.locate(hashKey(writer.bytes, 0, writer.length), writer.bytes, 0, writer.length);
+      table.locate(hashKey(writer.bytes, 0, writer.length), writer.bytes[0]!, writer.bytes, 1, writer.length);
       model[key] = number;
     }
     const window = state.window(state.operators[0]!, 0);

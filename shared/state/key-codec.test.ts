@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Key, KeyPart } from "../pipeline/topology.ts";
 import { ByteWriter } from "./bytes.ts";
-import { decodeKey, encodeKey, hashKey, keyGroupOf, whyNoKey } from "./key-codec.ts";
+import { decodeKey, encodeKey, hashKey, hashTagged, keyGroupOf, whyNoKey } from "./key-codec.ts";
 
 function bytesOf(key: Key): Buffer {
   const writer = new ByteWriter();
@@ -95,6 +95,15 @@ test("the hash is MurmurHash3", () => {
     const bytes = Buffer.from(`..${text}.`);
     assert.equal(hashKey(bytes, 2, bytes.length - 1) >>> 0, hash, text);
   }
+});
+
+test("the hash of a key whose tag is given apart is the same", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), (bytes) => {
+      const moved = Buffer.concat([Buffer.of(9), bytes.subarray(1), Buffer.of(9)]);
+      assert.equal(hashTagged(bytes[0]!, moved, 1, bytes.length), hashKey(bytes, 0, bytes.length));
+    }),
+  );
 });
 
 test("keys spread evenly over key groups", () => {

@@ -1,8 +1,11 @@
 import type { Key, KeyPart } from "../pipeline/topology.ts";
 import { ByteReader, type ByteWriter, MalformedError } from "./bytes.ts";
 
+/** The first byte of a key that is a text: its UTF-8 follows. */
+export const textTag = 1;
+
 /** The first byte of an encoded key, so that 1, "1", true, 1n and ["1"] differ. Part of the state format. */
-const tag = { string: 1, number: 2, false: 3, true: 4, bigint: 5, tuple: 6 } as const;
+const tag = { string: textTag, number: 2, false: 3, true: 4, bigint: 5, tuple: 6 } as const;
 
 /**
  * Says why a value cannot be a key; undefined if it can.
@@ -100,20 +103,41 @@ function decodePart(bytes: Buffer, start: number, end: number): KeyPart {
 
 /** MurmurHash3, 32 bits, little-endian, seed 0 (Austin Appleby, public domain), as a signed integer. Part of the state format. */
 export function hashKey(bytes: Uint8Array, start: number, end: number): number {
-  const length = end - start;
+  return hashRest(0, bytes, start, end, end - start);
+}
+
+/** `hashKey` of the key that is the byte `tag` and `bytes[start, end)`. */
+export function hashTagged(tag: number, bytes: Uint8Array, start: number, end: number): number {
+  const length = end - start + 1;
+  if (length < 4) {
+    const rest = tag | (length > 1 ? bytes[start]! << 8 : 0) | (length > 2 ? bytes[start + 1]! << 16 : 0);
+    return finish(scramble(rest) ^ length);
+  }
+  const word = tag | (bytes[start]! << 8) | (bytes[start + 1]! << 16) | (bytes[start + 2]! << 24);
+  return hashRest(mix(0, word), bytes, start + 3, end, length);
+}
+
+/** Goes on with `[start, end)`, the rest of a key of that length. */
+function hashRest(begun: number, bytes: Uint8Array, start: number, end: number, length: number): number {
   const tail = end - (length & 3);
-  let hash = 0;
+  let hash = begun;
   for (let at = start; at < tail; at += 4) {
-    const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
-    hash ^= scramble(word);
-    hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+    hash = mix(hash, bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24));
   }
   let rest = 0;
   for (let at = end - 1; at >= tail; at--) rest = (rest << 8) | bytes[at]!;
-  hash ^= scramble(rest) ^ length;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return hash ^ (hash >>> 16);
+  return finish(hash ^ scramble(rest) ^ length);
+}
+
+function mix(hash: number, word: number): number {
+  const mixed = hash ^ scramble(word);
+  return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
+}
+
+function finish(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
 }
 
 function scramble(word: number): number {

@@ -7,7 +7,7 @@ import { KeyTable } from "./key-table.ts";
 
 function tableOf(keys: readonly Uint8Array[]): KeyTable {
   const table = new KeyTable();
-  for (const key of keys) table.locate(hashKey(key, 0, key.length), key, 0, key.length);
+  for (const key of keys) table.locate(hashKey(key, 0, key.length), key[0]!, key, 1, key.length);
   return table;
 }
 

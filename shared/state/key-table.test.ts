@@ -14,11 +14,14 @@ test("numbers keys as a Map does, in order of insertion", () => {
       const table = new KeyTable();
       const model = new Map<string, number>();
       for (const key of keys) {
-        const expected = model.get(key) ?? model.size;
+        const known = model.get(key);
+        const expected = known ?? model.size;
         model.set(key, expected);
-        const bytes = Buffer.from(`[${key}]`);
+        const bytes = Buffer.from(`[=${key}]`);
         const end = bytes.length - 1;
-        assert.equal(table.locate(hashKey(bytes, 1, end) & mask, bytes, 1, end), expected);
+        const hash = hashKey(bytes, 1, end) & mask;
+        assert.equal(Math.max(-1, table.find(hash, bytes[1]!, bytes, 2, end)), known ?? -1);
+        assert.equal(table.locate(hash, bytes[1]!, bytes, 2, end), expected);
       }
       assert.equal(table.count, model.size);
       const listed = Array.from({ length: table.count }, (_, at) =>
@@ -26,7 +29,31 @@ test("numbers keys as a Map does, in order of insertion", () => {
       );
       assert.deepEqual(
         listed,
-        [...model.keys()].map((key) => Buffer.from(key).toString("utf8")),
+        [...model.keys()].map((key) => Buffer.from(`=${key}`).toString("utf8")),
+      );
+    }),
+  );
+});
+
+test("a key that is inserted again is found by its new number, also when the table has grown", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(9), fc.boolean()), { maxLength: 200 }), (steps) => {
+      const table = new KeyTable();
+      const model = new Map<number, number>();
+      const keys: number[] = [];
+      for (const [key, again] of steps) {
+        const bytes = Buffer.of(1, key);
+        const known = model.get(key);
+        if (known === undefined || again) {
+          model.set(key, keys.length);
+          keys.push(key);
+        }
+        const number = known !== undefined && again ? table.again(known) : table.locate(0, 1, bytes, 1, 2);
+        assert.equal(number, model.get(key));
+      }
+      assert.deepEqual(
+        keys.map((_, number) => table.bytes[table.ends[number]! + 1]),
+        keys,
       );
     }),
   );

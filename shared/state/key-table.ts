@@ -32,33 +32,59 @@ export class KeyTable implements KeyColumn {
     if (keys > this.capacity) this.#grow(2 ** Math.ceil(Math.log2(keys)));
   }
 
-  /** The number of the key `bytes[start, end)`, which is inserted if it is new: then the number is what `count` was. */
-  locate(hash: number, bytes: Uint8Array, start: number, end: number): number {
+  /**
+   * The number of the key that is the byte `tag` and `bytes[start, end)`, which is inserted if it is new: then the number is what `count` was. The tag is given
+   * apart, since a text of a source is a key where it is, but for its tag.
+   */
+  locate(hash: number, tag: number, bytes: Uint8Array, start: number, end: number): number {
+    const found = this.#search(hash, tag, bytes, start, end);
+    return found >= 0 ? found : this.#insert(~found, hash, tag, bytes, start, end);
+  }
+
+  /** The number of a key; below 0 if it is not there. */
+  find(hash: number, tag: number, bytes: Uint8Array, start: number, end: number): number {
+    return this.#search(hash, tag, bytes, start, end);
+  }
+
+  /** Inserts the key with this number once more: it is found by the new number from now on. */
+  again(number: number): number {
+    this.reserve(this.count + 1);
+    const mask = this.#slots.length - 1;
+    let slot = home(this.hashes[number]!) & mask;
+    while (this.#slots[slot] !== number + 1) slot = (slot + 1) & mask;
+    const start = this.ends[number]!;
+    return this.#insert(slot, this.hashes[number]!, this.bytes[start]!, this.bytes, start + 1, this.ends[number + 1]!);
+  }
+
+  /** The number of a key; `~slot` of where it belongs if it is new. */
+  #search(hash: number, tag: number, bytes: Uint8Array, start: number, end: number): number {
     const slots = this.#slots;
+    const hashes = this.hashes;
     const mask = slots.length - 1;
     let slot = home(hash) & mask;
     for (let entry = slots[slot]!; entry !== 0; entry = slots[slot]!) {
-      if (this.hashes[entry - 1] === hash && this.#equals(entry - 1, bytes, start, end)) return entry - 1;
+      if (hashes[entry - 1] === hash && this.#equals(entry - 1, tag, bytes, start, end)) return entry - 1;
       slot = (slot + 1) & mask;
     }
-    return this.#insert(slot, hash, bytes, start, end);
+    return ~slot;
   }
 
-  #equals(key: number, bytes: Uint8Array, start: number, end: number): boolean {
+  #equals(key: number, tag: number, bytes: Uint8Array, start: number, end: number): boolean {
     const own = this.bytes;
     let at = this.ends[key]!;
-    if (this.ends[key + 1]! - at !== end - start) return false;
+    if (this.ends[key + 1]! - at !== end - start + 1 || own[at++] !== tag) return false;
     for (let other = start; other < end; other++) if (own[at++] !== bytes[other]) return false;
     return true;
   }
 
-  #insert(free: number, hash: number, bytes: Uint8Array, start: number, end: number): number {
+  #insert(free: number, hash: number, tag: number, bytes: Uint8Array, start: number, end: number): number {
     const key = this.count;
-    const from = this.ends[key]!;
-    const to = from + end - start;
+    let at = this.ends[key]!;
+    const to = at + end - start + 1;
     if (to > this.bytes.length) this.#growBytes(to);
-    if (end - start > 32) this.bytes.set(bytes.subarray(start, end), from);
-    else for (let other = start, at = from; other < end; ) this.bytes[at++] = bytes[other++]!;
+    this.bytes[at++] = tag;
+    if (end - start > 32) this.bytes.set(bytes.subarray(start, end), at);
+    else for (let other = start; other < end; ) this.bytes[at++] = bytes[other++]!;
     let slot = free;
     if (key === this.capacity) {
       this.#grow(this.capacity * 2);
@@ -90,7 +116,8 @@ export class KeyTable implements KeyColumn {
     this.ends = ends;
     this.hashes = hashes;
     this.#slots = new Int32Array(capacity * 2);
-    for (let key = 0; key < this.count; key++) this.#slots[this.#freeSlot(hashes[key]!)] = key + 1;
+    // Of a key that was inserted again the newest comes first, and so is found.
+    for (let key = this.count - 1; key >= 0; key--) this.#slots[this.#freeSlot(hashes[key]!)] = key + 1;
   }
 
   #freeSlot(hash: number): number {

@@ -54,7 +54,7 @@ function apply(state: StageState, change: Change): void {
   const hash = hashKey(writer.bytes, 0, writer.length);
   const group = keyGroupOf(hash, state.topology.keyGroups);
   if (group < state.groups.from || group >= state.groups.to) return;
-  keys.locate(hash, writer.bytes, 0, writer.length);
+  keys.locate(hash, writer.bytes[0]!, writer.bytes, 1, writer.length);
   const window = state.window(operator, change.start);
   const [number] = window.touch(keys);
   window.columns[0]![number!] = change.value;

@@ -130,7 +130,8 @@ export class WindowState implements Entries {
     this.#keys.reserve(located.length);
     for (let index = 0; index < located.length; index++) {
       const key = chosen === undefined ? index : chosen[index]!;
-      located[index] = this.#keys.locate(hashes[key]!, bytes, ends[key]!, ends[key + 1]!);
+      const start = ends[key]!;
+      located[index] = this.#keys.locate(hashes[key]!, bytes[start]!, bytes, start + 1, ends[key + 1]!);
     }
     growColumns(this.#columns, this.#keys.capacity);
     return located;

@@ -14,7 +14,7 @@ const keyOf = (attempt: number, nonce: string) =>
 
 function partials(...keys: string[]) {
   const table = new KeyTable();
-  for (const [number, key] of keys.entries()) table.locate(number, Buffer.from(key), 0, key.length);
+  for (const [number, key] of keys.entries()) table.locate(number, key.charCodeAt(0), Buffer.from(key), 1, key.length);
   return [
     [{ operator: "window", start: 0, entries: { keys: table, columns: [Float64Array.from(keys, (_, at) => at)] } }],
   ];

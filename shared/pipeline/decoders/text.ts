@@ -17,6 +17,13 @@ export function decodeText(bytes: Buffer, start: number, end: number): string {
   return text;
 }
 
+/** Throws where `decodeText` would, without making the text. */
+export function checkText(bytes: Buffer, start: number, end: number): void {
+  let bits = 0;
+  for (let at = start; at < end; at++) bits |= bytes[at]!;
+  if (bits > 0x7f && !isUtf8(bytes.subarray(start, end))) throw undecodable("is not valid UTF-8");
+}
+
 const format: Decoder<string> & Encoder<string> = {
   name: "text",
   decode: decodeText,
@@ -25,6 +32,11 @@ const format: Decoder<string> & Encoder<string> = {
     throw new UserCodeError("row-not-text", `text() encodes texts, and a row is of type ${typeof row}`);
   },
 };
+
+/** Whether a decoder is `text()` itself: its values are the records' bytes as they are. */
+export function isPlainText(decoder: Decoder<unknown>): boolean {
+  return decoder === format;
+}
 
 /**
  * Each record is a text in UTF-8: decodes what a source reads, and encodes what a sink writes.
