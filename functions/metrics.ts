@@ -75,10 +75,11 @@ type ReadsWithClock = Pick<Engine, "ledger" | "clock">;
 
 /** To be called once an attempt is decided. */
 export const observeDecision = quietly(async ({ ledger }: Reads, id: EpochId, observe: Observe) => {
-  const rows = await ledger.epochs({ from: id.epoch - 1, to: id.epoch });
-  const row = rows.find(({ epoch }) => epoch === id.epoch);
+  const [row, before, acks] = await Promise.all([
+    ...[ledger.epoch(id.epoch), ledger.epoch(id.epoch - 1)],
+    ledger.acks(id),
+  ] as const);
   if (row?.status !== "decided" || row.attempt !== id.attempt) return;
-  const before = rows.find(({ epoch }) => epoch < id.epoch);
   const { counts, watermark, decidedAt } = row.decision;
   observe("EpochsDecided", 1);
   if (watermark !== null) observe("WatermarkDelay", seconds(watermark, decidedAt));
@@ -92,7 +93,7 @@ export const observeDecision = quietly(async ({ ledger }: Reads, id: EpochId, ob
     SkippedRecords: counts.skipped,
   };
   for (const [metric, count] of Object.entries(exceptions)) if (count > 0) observe(metric as MetricName, count);
-  observeTasks(row, await ledger.acks(id), observe);
+  observeTasks(row, acks, observe);
   tellLoss(row, observe);
   // Under a weaker guarantee there is nothing more to come.
   if (row.attemptPlan.guarantee !== undefined) observe("EpochsCommitted", 1);

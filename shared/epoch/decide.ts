@@ -16,13 +16,12 @@ import { maxEventTimeAfter, watermarkAfter } from "./watermark.ts";
  */
 export async function decide(engine: Engine, id: EpochId): Promise<"decided" | "fenced" | "incomplete" | "replan"> {
   const { ledger } = engine;
-  const row = await ledger.epoch(id.epoch);
+  const [row, last] = await Promise.all([ledger.epoch(id.epoch), ledger.epoch(id.epoch - 1)]);
   if (!row || row.attempt !== id.attempt || row.status === "fenced") return "fenced";
   if (row.status === "decided") return "decided";
   if (row.attemptPlan.codeDigest !== engine.codeDigest) return "replan";
   const acks = await ledger.acks(id);
   if (!isComplete(row, acks)) return "incomplete";
-  const last = await ledger.epoch(id.epoch - 1);
   const before = decidedIn(last);
   return await ledger.decide(id, decisionOf(engine, row, acks, before));
 }

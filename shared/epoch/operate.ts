@@ -1,7 +1,6 @@
 import { describeError, EpochflowError, type ErrorDescription } from "../errors.ts";
 import { KeyedStage } from "../operators/keyed-stage.ts";
 import { SourceStage } from "../operators/source-stage.ts";
-import type { EpochId } from "../ports/ledger.ts";
 import type { KeyGroupRange, Shuffle } from "../ports/shuffle.ts";
 import { addCounts, isComplete, maxEventTimesOf } from "./decide.ts";
 import { type Engine, sourceOf } from "./engine.ts";
@@ -23,7 +22,7 @@ export type OperateOutcome = "acknowledged" | "fenced" | "replan" | "incomplete"
  */
 export async function operate(engine: Engine, name: TaskName): Promise<OperateOutcome> {
   const { ledger } = engine;
-  const row = await ledger.epoch(name.epoch);
+  const [row, last] = await Promise.all([ledger.epoch(name.epoch), ledger.epoch(name.epoch - 1)]);
   if (row?.status !== "planned" || row.attempt !== name.attempt) return "fenced";
   if (row.attemptPlan.codeDigest !== engine.codeDigest) return "replan";
   const acks = await ledger.acks(name);
@@ -33,7 +32,7 @@ export async function operate(engine: Engine, name: TaskName): Promise<OperateOu
   const task = new Task(engine, row, name);
   let ack: Ack;
   try {
-    ack = await task.run(upstream, await chainsBefore(engine, name));
+    ack = await task.run(upstream, decidedIn(last)?.checkpoint.stages ?? {});
   } catch (error) {
     await task.discard();
     if (!(error instanceof EpochflowError) || error.kind === "infrastructure") throw error;
@@ -57,11 +56,6 @@ async function placed(engine: Engine, row: EpochRow, error: EpochflowError): Pro
 }
 
 type Chains = Readonly<Record<string, readonly ChainRun[]>>;
-
-async function chainsBefore(engine: Engine, { epoch }: EpochId): Promise<Chains> {
-  const last: EpochRow | undefined = epoch > 1 ? await engine.ledger.epoch(epoch - 1) : undefined;
-  return decidedIn(last)?.checkpoint.stages ?? {};
-}
 
 /** The work of one invocation, from its share of the input to its ack. */
 class Task {
