@@ -208,3 +208,75 @@ test("drop of an epoch that is decided between the reads of HEAD and of its row:
   const row = await ledger.epoch(2);
   assert.ok(row?.status === "decided" && !row.dropped);
 });
+
+/** A ledger that has looked, and another one that was used meanwhile. */
+async function outOfDate(prepare: (ledger: Ledger) => Promise<unknown>, look: (ledger: Ledger) => Promise<unknown>) {
+  const options = { table: await createTable(aws.clients), pipeline: "p", objects: new MemoryObjectStore() };
+  const [late, other] = [1, 2].map(() => new DynamoLedger({ ...options, client: aws.clients.dynamodb }));
+  await prepare(other!);
+  await look(late!);
+  return { late: late!, other: other! };
+}
+
+const lookBeforePlan = async (ledger: Ledger) => [
+  await ledger.wake(),
+  await ledger.head(),
+  await ledger.epoch(1),
+  await ledger.epoch(2),
+];
+
+test("plan, by who has looked too early: the lease was lost, or got; the pipeline paused; another attempt planned (I1)", async () => {
+  const lost = await outOfDate(begin, lookBeforePlan);
+  await lost.other.grant({ owner: 1, run: 1 });
+  assert.deepEqual(await lost.late.plan(planWrite(1)), { outcome: "not-owner" });
+
+  const paused = await outOfDate(begin, lookBeforePlan);
+  await paused.other.setStatus("paused");
+  assert.deepEqual(await paused.late.plan(planWrite(1)), { outcome: "changed" });
+
+  const replaced = await outOfDate(begin, lookBeforePlan);
+  await planned(replaced.other, 1);
+  assert.deepEqual(await replaced.late.plan(planWrite(1)), { outcome: "changed" });
+
+  const got = await outOfDate(async (ledger) => {
+    await begin(ledger);
+    await ledger.release(1, 0);
+  }, lookBeforePlan);
+  const run = await got.other.grant({ owner: null, run: 1 });
+  assert.deepEqual(await got.late.plan({ ...planWrite(1), owner: run! }), { outcome: "planned", attempt: 1 });
+});
+
+test("decide, by who has looked too early: the ack came since, or the attempt was fenced (I3)", async () => {
+  const id = { epoch: 1, attempt: 1 };
+  const look = async (ledger: Ledger) => [await ledger.epoch(1), await ledger.epoch(0), await ledger.acks(id)];
+  const one = async (ledger: Ledger) => ({
+    ...{ decision: await decisionOf(ledger, 1, { units: [] }), units: [], ackCount: 1 },
+  });
+  const prepare = async (ledger: Ledger) => {
+    await begin(ledger);
+    await planned(ledger, 1);
+  };
+  const early = await outOfDate(prepare, look);
+  await early.other.ack(id, ackOf("n"));
+  assert.equal(await early.late.decide(id, await one(early.other)), "decided");
+
+  const fenced = await outOfDate(async (ledger) => {
+    await prepare(ledger);
+    await ledger.ack(id, ackOf("n"));
+  }, look);
+  const write = await one(fenced.other);
+  await fenced.other.fence(id, failureOf());
+  assert.equal(await fenced.late.decide(id, write), "fenced");
+  assert.equal((await fenced.other.head())?.decided, 0);
+});
+
+test("commit, by who has looked too early: the units were prepared then (I4)", async () => {
+  const prepare = async (ledger: Ledger) => {
+    await begin(ledger);
+    await decided(ledger, 1);
+  };
+  const { late, other } = await outOfDate(prepare, (ledger) => ledger.units(1));
+  await other.commitUnit(1, "out", "0");
+  assert.equal(await late.commit(1, 1), "committed");
+  assert.equal((await other.head())?.committed, 1);
+});

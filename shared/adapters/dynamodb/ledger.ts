@@ -45,6 +45,10 @@ export interface DynamoLedgerOptions {
  *   that counts. Units: their row says decided, and the order of commits, once true, stays true.
  * - *HEAD, where a checkpoint is dropped.* That a later epoch is decided, once true, stays true; pins are in the row itself.
  *
+ * **Begin with what is known.** `plan`, `decide` and `commit` are called by whoever has just read what they rest on, with the same ledger. So they are first run on
+ * that (`Recent`), and this run counts only if it writes: the transaction checks all rows as ever, and what need not be checked is as true of an older reading.
+ * HEAD is read again where the other branch of the state machine writes it meanwhile.
+ *
  * `trim` deletes row by row: what made a row unneeded (committed, superseded, dropped) never changes either.
  *
  * **Unknown outcomes.** A transaction that is sent again has its token, so it happens once. The verbs of single puts may be done twice.
@@ -70,7 +74,7 @@ export class DynamoLedger implements Ledger {
   readonly epochs: Ledger["epochs"] = (range) => this.#store.read([], (items) => epochs(items, range));
 
   readonly plan: Ledger["plan"] = (write) =>
-    this.#store.write([headKey, wakeKey, ...withLast(write.epoch)], (items) => plan(items, write));
+    this.#store.write([], (items) => plan(items, write), [headKey, wakeKey, ...withLast(write.epoch)]);
   readonly ack: Ledger["ack"] = (id, given, claims = false) =>
     this.#store[claims ? "write" : "settle"]([epochKey(id.epoch), ackKey(id, given)], (items) => ack(items, id, given));
   readonly confirm: Ledger["confirm"] = (id, task, sinks) =>
@@ -79,7 +83,7 @@ export class DynamoLedger implements Ledger {
   readonly fail: Ledger["fail"] = (id, failure) =>
     this.#store.write([epochKey(id.epoch)], (items) => fail(items, id, failure));
   readonly decide: Ledger["decide"] = (id, write) =>
-    this.#store.write([headKey, ...withLast(id.epoch)], (items) => decide(items, id, write));
+    this.#store.write([headKey], (items) => decide(items, id, write), withLast(id.epoch));
   readonly lose: Ledger["lose"] = (id, write) =>
     this.#store.write([headKey, ...withLast(id.epoch)], (items) => lose(items, id, write));
   readonly fence: Ledger["fence"] = (id, failure, owner) =>
@@ -98,7 +102,7 @@ export class DynamoLedger implements Ledger {
   readonly failCommit: Ledger["failCommit"] = (epoch, failure) =>
     this.#store.write([epochKey(epoch)], (items) => failCommit(items, epoch, failure));
   readonly commit: Ledger["commit"] = (epoch, now) =>
-    this.#store.write([headKey, epochKey(epoch)], (items) => commit(items, epoch, now));
+    this.#store.write([headKey], (items) => commit(items, epoch, now), [epochKey(epoch)]);
 
   readonly stop: Ledger["stop"] = (error, by) => this.#store.write([headKey], (items) => stop(items, error, by));
   readonly setStatus: Ledger["setStatus"] = (status) =>

@@ -3,10 +3,11 @@ import { backOff } from "../aws/back-off.ts";
 import type { ItemReader, Items } from "../items/item-store.ts";
 import { isEpochKey } from "../items/layout.ts";
 import type { Overflow } from "./overflow.ts";
-import { isPackKey, packKeyOf } from "./packs.ts";
-import { decode, encode } from "./rows.ts";
-import type { Attributes, Expectation, Table, Written } from "./table.ts";
-import { Readings, Unread, View, type Wanted } from "./view.ts";
+import { packKeyOf } from "./packs.ts";
+import { Reader, type Reading } from "./reader.ts";
+import { encode } from "./rows.ts";
+import { type Attributes, type Expectation, revised, type Table, type Written } from "./table.ts";
+import { Readings, Unread, View } from "./view.ts";
 
 /** For how long a verb is run again because others were faster. */
 const patienceMs = 60_000;
@@ -27,10 +28,12 @@ type Put = readonly [row: Attributes, expected: Expectation];
 export class OptimisticStore {
   readonly #table: Table;
   readonly #overflow: Overflow;
+  readonly #reader: Reader;
 
   constructor(table: Table, overflow: Overflow) {
     this.#table = table;
     this.#overflow = overflow;
+    this.#reader = new Reader(table, overflow);
   }
 
   /** No more than it needs: each row as it is at some moment during the call. */
@@ -41,31 +44,35 @@ export class OptimisticStore {
   /**
    * As if nothing else happened meanwhile: all rows that the verb has used are checked in the transaction that writes; where it writes nothing,
    * a second look tells that they had all been so at one moment. Else it is run again.
+   *
+   * @param recalled besides `expected`, what the caller has most likely just looked at: the first run begins with that, and counts only if it writes
    */
-  async write<T>(expected: readonly string[], verb: (items: Items) => T): Promise<T> {
-    return await this.#untilDone(expected, verb, async (run) => {
+  async write<T>(expected: readonly string[], verb: (items: Items) => T, recalled: readonly string[] = []): Promise<T> {
+    const finish = async (run: Run<T>): Promise<Written> => {
       const puts = "value" in run.outcome ? await this.#putsOf(run) : [];
       const written = new Set(puts.map(([, { key }]) => key));
       const checks = [...run.view.used].filter((key) => !written.has(key) && mayChange(run, key));
       const others = checks.map((key) => run.readings.revisionOf(key));
-      if (puts.length > 0) return await this.#table.transact(puts, others);
+      if (puts.length > 0) return await this.#noted(puts, await this.#table.transact(puts, others));
+      if (run.readings.isRecalled) return "changed";
       // One row alone was as it was read; but an error may come of a list, too, that others change.
       const isSure = others.length === 0 || (others.length === 1 && "value" in run.outcome);
       return isSure || (await this.#table.areAs(others)) ? "done" : "changed";
-    });
+    };
+    return await this.#untilDone([...expected, ...recalled], verb, finish, new Set(recalled));
   }
 
   /** Like `write`, for a verb whose condition, once true, stays true for all that follows from it: only what it writes is checked. */
   async settle<T>(expected: readonly string[], verb: (items: Items) => T): Promise<T> {
     return await this.#untilDone(expected, verb, async (run) => {
       const [put] = "value" in run.outcome ? await this.#putsOf(run) : [];
-      return put === undefined ? "done" : await this.#table.put(...put);
+      return put === undefined ? "done" : this.#noted([put], await this.#table.put(...put));
     });
   }
 
   /** Runs a verb that deletes what nobody needs any more; gives what it gave, and all rows that it has seen and left. */
   async sweep<T>(verb: (items: Items) => T): Promise<{ value: T; left: Attributes[] }> {
-    const run = await this.#run([], verb, "in the row");
+    const run = await this.#run([], verb, { fields: "in the row" });
     const value = resultOf(run);
     const deleted = new Set(run.view.writes.keys());
     const packs = new Set([...deleted].flatMap((key) => packKeyOf(key) ?? []));
@@ -81,10 +88,11 @@ export class OptimisticStore {
     expected: readonly string[],
     verb: (items: Items) => T,
     finish: (run: Run<T>) => Promise<Written>,
+    recalled: ReadonlySet<string> = new Set(),
   ): Promise<T> {
     const giveUpAt = performance.now() + patienceMs;
     for (let tries = 1; performance.now() < giveUpAt; tries++) {
-      const run = await this.#run(expected, verb);
+      const run = await this.#run(expected, verb, tries === 1 ? { recalled } : undefined);
       const written = await finish(run);
       if (written === "done") return resultOf(run);
       if (written === "busy" || tries > 1) await backOff(tries);
@@ -98,54 +106,24 @@ export class OptimisticStore {
     );
   }
 
-  async #run<T>(
-    expected: readonly string[],
-    verb: (items: Items) => T,
-    fields: "all" | "in the row" = "all",
-  ): Promise<Run<T>> {
+  async #run<T>(expected: readonly string[], verb: (items: Items) => T, reading?: Reading): Promise<Run<T>> {
     const readings = new Readings();
-    if (expected.length > 0) await this.#fetch(readings, { rows: expected }, fields);
+    if (expected.length > 0) await this.#reader.read(readings, { rows: expected }, reading);
     for (;;) {
       const view = new View(readings);
       try {
         return { view, readings, outcome: { value: verb(view) } };
       } catch (error) {
         if (!(error instanceof Unread)) return { view, readings, outcome: { error } };
-        await this.#fetch(readings, error.wanted, fields);
+        await this.#reader.read(readings, error.wanted, reading);
       }
     }
   }
 
-  async #fetch(readings: Readings, wanted: Wanted, fields: "all" | "in the row"): Promise<void> {
-    if ("rows" in wanted) {
-      const keys = new Set(wanted.rows.flatMap((key) => packKeyOf(key) ?? []).concat(wanted.rows));
-      const missing = [...keys].filter((key) => !readings.rows.has(key));
-      const rows = await Promise.all(missing.map((key) => this.#table.get(key)));
-      for (const [index, key] of missing.entries()) readings.rows.set(key, rows[index]);
-      return await this.#decode(readings, [...keys], fields);
-    }
-    if ("range" in wanted) {
-      const { from, below } = wanted.range;
-      const rows = await this.#table.query(from, below);
-      const keys = rows.map(({ sk }) => sk!.S!);
-      readings.ranges.set(`${from} ${below}`, keys);
-      for (const [index, key] of keys.entries()) if (!readings.rows.has(key)) readings.rows.set(key, rows[index]);
-      return await this.#decode(readings, keys.filter(isPackKey), fields);
-    }
-    // Whoever wants one value of a range wants those of its kind.
-    const alike = isEpochKey(wanted.values[0]!);
-    const keys = [...readings.rows.keys()].filter((key) => isEpochKey(key) === alike);
-    await this.#decode(readings, keys, fields);
-  }
-
-  async #decode(readings: Readings, keys: readonly string[], fields: "all" | "in the row"): Promise<void> {
-    const values = keys.map(async (key) => {
-      const row = readings.rows.get(key);
-      // The objects of epochs and packs are there as long as their rows; a zombie's ack or unit may lack its own.
-      const whole = isPackKey(key) || isEpochKey(key) ? "all" : fields;
-      if (row && !readings.values.has(key)) readings.values.set(key, await decode(row, this.#overflow, whole));
-    });
-    await Promise.all(values);
+  #noted(puts: readonly Put[], written: Written): Written {
+    if (written !== "done") return written;
+    for (const [row, { key, revision }] of puts) this.#reader.recent.note(key, revised(row, revision));
+    return written;
   }
 
   async #putsOf({ view, readings }: Run<unknown>): Promise<Put[]> {

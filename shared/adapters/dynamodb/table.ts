@@ -35,6 +35,11 @@ export function revisionOf(attributes: Attributes | undefined): number | undefin
   return attributes && Number(attributes.revision?.N);
 }
 
+/** A row as it is once it is written over one of that revision, or over none. */
+export function revised(row: Attributes, revision = 0): Attributes {
+  return { ...row, revision: { N: String(revision + 1) } };
+}
+
 /** The requests that the ledger makes of its table. All reads are strongly consistent. */
 export class Table {
   readonly #client: DynamoDBClient;
@@ -154,8 +159,8 @@ export class Table {
     return { pk: { S: this.#pipeline }, sk: { S: key } };
   }
 
-  #withKey(row: Attributes, { key, revision = 0 }: Expectation): Attributes {
-    return { ...this.#keyOf(key), revision: { N: String(revision + 1) }, ...row };
+  #withKey(row: Attributes, { key, revision }: Expectation): Attributes {
+    return { ...this.#keyOf(key), ...revised(row, revision) };
   }
 
   async #named<T>(doing: string, work: () => Promise<T>): Promise<T> {

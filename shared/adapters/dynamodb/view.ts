@@ -16,6 +16,10 @@ export type Wanted =
   /** The rows are there, and their values not decoded. */
   | { readonly values: readonly string[] };
 
+/** Of a range, among readings. */
+export const nameOf = ({ from, below }: { readonly from: string; readonly below: string }): string =>
+  `${from} ${below}`;
+
 interface Write {
   readonly kind: "insert" | "update" | "delete";
   readonly item: unknown;
@@ -27,6 +31,8 @@ export class Readings {
   readonly values = new Map<string, unknown>();
   /** Keys of rows, by range. */
   readonly ranges = new Map<string, readonly string[]>();
+  /** Some of it was read for an earlier call. */
+  isRecalled = false;
 
   revisionOf(key: string): Expectation {
     return { key, revision: revisionOf(this.rows.get(key)) };
@@ -64,7 +70,7 @@ export class View implements Items {
 
   keys(from: string, below: string): string[] {
     const start = packKeyOf(from) ?? from;
-    const found = this.#readings.ranges.get(`${start} ${below}`);
+    const found = this.#readings.ranges.get(nameOf({ from: start, below }));
     if (found === undefined) throw new Unread({ range: { from: start, below } });
     const packed = found.filter(isPackKey).flatMap((pack) => Object.keys(this.#pack(pack)));
     const all = new Set([...found.filter((key) => !isPackKey(key)), ...packed]);
