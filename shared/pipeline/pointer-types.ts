@@ -14,9 +14,9 @@ export type At<T, P extends string> = P extends `/${infer Token}/${infer Rest}`
     ? Field<T, Token>
     : T;
 
-/** The pointers into a T at which there is a V. */
+/** The pointers into a T at which there is a V. Where the type says no more than that it may be any key, as after `.keyBy` of unknown values, each record is asked. */
 export type PointerTo<T, V, P extends string = Pointer<T>> = P extends string
-  ? unknown extends At<T, P>
+  ? [KeyPart] extends [At<T, P>]
     ? P
     : At<T, P> extends V
       ? P

@@ -81,11 +81,16 @@ function invalidPointer(what: string, pointer: unknown): UsageError {
 /** As RFC 6901 has it for arrays: no sign, no leading zero. */
 const arrayIndex = /^(0|[1-9]\d*)$/;
 
+/** The index that a token is; undefined if it is none. */
+export function arrayIndexOf(token: string): number | undefined {
+  return arrayIndex.test(token) ? Number(token) : undefined;
+}
+
 /** What the tokens lead to; undefined where there is nothing. Own fields alone: a value has no field "constructor" by itself. */
 export function follow(tokens: readonly string[]): Selector {
   const [token, ...rest] = tokens;
   if (token === undefined) return (value) => value;
-  const index = arrayIndex.test(token) ? Number(token) : undefined;
+  const index = arrayIndexOf(token);
   const field: Selector = (value) => {
     if (typeof value !== "object" || value === null) return undefined;
     if (Array.isArray(value)) return index === undefined ? undefined : value[index];

@@ -436,6 +436,9 @@ test("of unknown values any pointer is possible", () => {
   same<ValueOf<typeof pairs>["key"], readonly [KeyPart, KeyPart]>();
   const selected = events().select({ user: "/user/id", whole: "" });
   same<ValueOf<typeof selected>, { readonly user: unknown; readonly whole: unknown }>();
+  rows.to(kafka.sink({ topic: "t", key: "/key", value: json(), timestamp: "/total" }));
+  // @ts-expect-error a number is no key of a record
+  rows.to(kafka.sink({ topic: "t", key: "/total", value: json() }));
   const total: Aggregate<unknown, number, number> = sum("/amount");
   assert.equal(total.name, "sum");
   assert.throws(() => {
