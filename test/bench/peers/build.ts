@@ -39,11 +39,23 @@ const opened =
   "java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.time java.util java.util.concurrent " +
   "java.util.concurrent.atomic sun.nio.ch sun.nio.cs sun.security.action sun.util.calendar";
 
+export interface JavaOptions {
+  /** A folder of the run's own: native libraries are unpacked there, and a process that is killed leaves them. */
+  readonly work: string;
+  /** Default 3 GiB, as every engine has. */
+  readonly heap?: string;
+}
+
 /** The command that runs a class of a module. */
-export function javaCommand(module: JavaModule, name: string, parameters: readonly string[], heap = "3g"): string[] {
+export function javaCommand(
+  module: JavaModule,
+  name: string,
+  parameters: readonly string[],
+  { work, heap = "3g" }: JavaOptions,
+): string[] {
   const folder = join(built, `peers-${module}`);
   return [
-    ...["java", `-Xmx${heap}`, "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"],
+    ...["java", `-Xmx${heap}`, `-Djava.io.tmpdir=${work}`, "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"],
     ...opened.split(" ").map((name) => `--add-opens=java.base/${name}=ALL-UNNAMED`),
     ...["-cp", `${join(folder, classes)}:${join(folder, "lib", "*")}`, `peers.${name}`, ...parameters],
   ];

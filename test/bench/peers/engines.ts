@@ -45,7 +45,8 @@ export const throughputEngines: readonly Engine[] = [
     epochMs: null,
     module: "spark",
     results: "files",
-    command: ({ bootstrap, input, work }) => javaCommand("spark", "SparkPeer", [bootstrap, input, work, parallelism]),
+    command: ({ bootstrap, input, work }) =>
+      javaCommand("spark", "SparkPeer", [bootstrap, input, work, parallelism], { work }),
   },
   epochflow("epochflow", strings, 1000),
   epochflow("epochflow-10s", strings, 10_000),
@@ -76,7 +77,9 @@ function flink(name: string, job: Job, epochMs: number, backend = "hashmap"): En
     module: "flink",
     results: "topic",
     command: ({ bootstrap, input, output, work }) =>
-      javaCommand("flink", "FlinkPeer", [job, bootstrap, input, output, work, String(epochMs), parallelism, backend]),
+      javaCommand("flink", "FlinkPeer", [job, bootstrap, input, output, work, String(epochMs), parallelism, backend], {
+        work,
+      }),
   };
 }
 
@@ -87,7 +90,9 @@ function kafkaStreams(name: string, job: Job, epochMs: number): Engine {
     module: "kstreams",
     results: "topic",
     command: ({ bootstrap, input, output, work }) =>
-      javaCommand("kstreams", "StreamsPeer", [job, bootstrap, input, output, work, String(epochMs), parallelism]),
+      javaCommand("kstreams", "StreamsPeer", [job, bootstrap, input, output, work, String(epochMs), parallelism], {
+        work,
+      }),
   };
 }
 

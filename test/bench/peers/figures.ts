@@ -8,7 +8,9 @@ export function medianOf(values: readonly number[]): number {
 }
 
 /** The median, and in parentheses the lowest and the highest. */
-export function spreadOf(values: readonly number[]): string {
+export function spreadOf(values: readonly number[], digits = 0): string {
+  const grouped = (value: number) =>
+    value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   const finite = values.filter(Number.isFinite);
   if (finite.length === 0) return none;
   const [lowest, highest] = [Math.min(...finite), Math.max(...finite)].map(grouped);
@@ -31,4 +33,3 @@ export function rounded(value: number, digits = 0): number | null {
 }
 
 const none = "–";
-const grouped = (value: number) => Math.round(value).toLocaleString("en");

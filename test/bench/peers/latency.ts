@@ -60,7 +60,10 @@ async function measure(program: Program, { bootstrap, input, output, work }: Pla
   await program.mark("start");
   const [warmUp, measured] = [String(seconds), String(seconds)];
   const lines: string[] = [];
-  const command = javaCommand("tools", "Latency", [bootstrap, input, output, String(rate), warmUp, measured], "1g");
+  const command = javaCommand("tools", "Latency", [bootstrap, input, output, String(rate), warmUp, measured], {
+    work,
+    heap: "1g",
+  });
   const { failure } = await new Program(command, work, { longestMs }, (line) => lines.push(line)).ended;
   if (failure) throw new Error(failure);
   return JSON.parse(lines.join("")) as Measured;

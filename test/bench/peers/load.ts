@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { countWords } from "../count-words.ts";
@@ -12,7 +13,10 @@ const topic = "lines";
 export async function loadLines({ broker, oracle, folder }: World, records: number): Promise<Lines> {
   await oracle.createTopic(topic, partitions);
   const file = join(folder, "lines.tsv");
-  const [program, ...parameters] = javaCommand("tools", "Load", [broker.bootstrap, topic, String(records), file], "1g");
-  await promisify(execFile)(program!, parameters);
-  return { topic, records, expected: await countWords(file) };
+  const parameters = [broker.bootstrap, topic, String(records), file];
+  const [program, ...all] = javaCommand("tools", "Load", parameters, { work: folder, heap: "1g" });
+  await promisify(execFile)(program!, all);
+  const expected = await countWords(file);
+  rmSync(file);
+  return { topic, records, expected };
 }

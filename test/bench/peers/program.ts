@@ -22,8 +22,8 @@ export interface Ended extends Usage {
 }
 
 /**
- * A supervised program in a process of its own, which ends with this one, however that ends (`setpriv` of util-linux asks Linux for that). It speaks by lines
- * of its standard output; what it complains about goes to `FOLDER/stderr`.
+ * A supervised program in a process of its own. It ends with this one, also where a signal ends this one (`setpriv` of util-linux asks Linux for that). It
+ * speaks by lines of its standard output; what it complains about goes to `FOLDER/stderr`.
  */
 export class Program {
   readonly startedAt = Date.now();
@@ -57,19 +57,22 @@ export class Program {
       this.marks.set(mark[1]!, Number(mark[2]));
       if (mark[1] === "end") this.#expectExit(limits.longestExitMs ?? 30_000);
     });
-    this.ended = this.#end().finally(() => clearTimeout(deadline));
+    const endWithUs = () => this.#child.kill("SIGKILL");
+    process.prependOnceListener("exit", endWithUs); // before folders are removed in which it writes
+    this.ended = this.#end().finally(() => {
+      clearTimeout(deadline);
+      process.off("exit", endWithUs);
+    });
   }
 
   /** @throws Error if it ends without, or fails to within the limits */
   async mark(name: string): Promise<number> {
-    let ended: Ended | undefined;
-    this.ended.then((how) => {
-      ended = how;
-    });
-    for (; ; await sleep(5)) {
+    const ended = this.ended.then(({ failure }) => failure ?? `it ended without a word of ${name}`);
+    for (;;) {
       const at = this.marks.get(name);
       if (at !== undefined) return at;
-      if (ended) throw new Error(ended.failure ?? `it ended without a word of ${name}`);
+      const failure = await Promise.race([ended, sleep(5)]);
+      if (failure !== undefined) throw new Error(failure);
     }
   }
 

@@ -96,9 +96,8 @@ class Feed {
   constructor({ bootstrap, input, output, work }: Place, options: RecoveryOptions) {
     this.#options = options;
     const parameters = [bootstrap, input, output, String(options.keys), String(options.rate), work];
-    this.#program = new Program(javaCommand("tools", "Traffic", parameters, "1g"), work, { longestMs }, (line) =>
-      this.#hear(line),
-    );
+    const command = javaCommand("tools", "Traffic", parameters, { work, heap: "1g" });
+    this.#program = new Program(command, work, { longestMs }, (line) => this.#hear(line));
   }
 
   /** All keys are counted, and all that was sent by now, and results are not far behind. @throws Error if that does not come to be, or the engine ends */

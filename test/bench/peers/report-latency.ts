@@ -33,7 +33,10 @@ export function latencyTable(runs: readonly LatencyRun[]): string {
     "p99, ms": spreadOf(right.map(({ p99 }) => p99)),
     "max, ms": spreadOf(right.map(({ max }) => max)),
     "keeps up": right.every(({ keepsUp }) => keepsUp) ? "yes" : "no",
-    "CPU s": spreadOf(right.map(({ cpuSeconds }) => cpuSeconds)),
+    "CPU s": spreadOf(
+      right.map(({ cpuSeconds }) => cpuSeconds),
+      1,
+    ),
     "peak RSS, MiB": spreadOf(right.map(memory)),
     "of flink's": percentOf(medianOf(right.map(memory)), flink),
     correct: correctCell(its),

@@ -40,7 +40,10 @@ export function recoveryTable(runs: readonly RecoveryRun[]): string {
       "of flink's": timesOf(own.next, base.next),
       "of a new record, ms": spreadOf(right.flatMap(({ freshResultMs }) => freshResultMs)),
       "of flink's ": timesOf(own.fresh, base.fresh),
-      "CPU s": spreadOf(right.map(({ cpuSeconds }) => cpuSeconds)),
+      "CPU s": spreadOf(
+        right.map(({ cpuSeconds }) => cpuSeconds),
+        1,
+      ),
       "peak RSS, MiB": spreadOf(right.map(memory)),
       "of flink's  ": percentOf(own.memory, base.memory),
       correct: correctCell(its),

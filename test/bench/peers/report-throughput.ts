@@ -56,9 +56,18 @@ export function throughputTable(runs: readonly ThroughputRun[]): string {
     "× flink": timesOf(summaryOf(right).recordsPerCpuSecond, base.recordsPerCpuSecond),
     "peak RSS, MiB": spreadOf(right.map(memory)),
     "of flink's": percentOf(summaryOf(right).rssMiB, base.rssMiB),
-    "CPU s": spreadOf(right.map(({ cpuSeconds }) => cpuSeconds)),
-    "broker CPU s": spreadOf(right.map(({ brokerCpuSeconds }) => brokerCpuSeconds)),
-    "other CPU s": spreadOf(right.map(({ otherCpuSeconds }) => otherCpuSeconds)),
+    "CPU s": spreadOf(
+      right.map(({ cpuSeconds }) => cpuSeconds),
+      1,
+    ),
+    "broker CPU s": spreadOf(
+      right.map(({ brokerCpuSeconds }) => brokerCpuSeconds),
+      1,
+    ),
+    "other CPU s": spreadOf(
+      right.map(({ otherCpuSeconds }) => otherCpuSeconds),
+      1,
+    ),
   }));
   return `${formatTable(speeds)}\n\n${formatTable(costs)}`;
 }

@@ -30,20 +30,20 @@ async function bench(options: Options): Promise<boolean> {
   say("fetching and compiling");
   await buildJava(["tools", ...new Set(chosen.flatMap(({ module }) => module ?? []))]);
   const folder = mkdtempSync(join(tmpdir(), "epochflow-peers-"));
+  const tidy = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  process.once("exit", tidy);
   await using broker = await startKafka(brokerOptions);
   await using oracle = await startOracle(broker.bootstrap);
-  const world = { broker, oracle, folder };
+  const world: World = { broker, oracle, folder, keep: () => process.off("exit", tidy) };
   const right = [await throughput(world, options), await latency(world, options), await recovery(world, options)];
-  if (!right.every(Boolean)) return false;
-  rmSync(folder, { recursive: true });
-  return true;
+  return right.every(Boolean);
 }
 
 async function throughput(world: World, { records, runs, engines: { throughput: engines } }: Options) {
   if (engines.length === 0) return true;
   say(`loading ${grouped(records)} records`);
   const lines = await loadLines(world, records);
-  return await rounds({
+  return await rounds(world, {
     ...{ engines, runs, title: `Throughput: ${grouped(records)} records` },
     measure: (engine, round) => measureThroughput(engine, world, lines, round),
     ...{ line: throughputLine, summaries: throughputSummaries, table: throughputTable },
@@ -51,7 +51,7 @@ async function throughput(world: World, { records, runs, engines: { throughput: 
 }
 
 async function latency(world: World, { latency, runs, engines: { latency: engines } }: Options) {
-  return await rounds({
+  return await rounds(world, {
     ...{ engines, runs, title: `Latency: ${grouped(latency.rate)} records a second` },
     measure: (engine, round) => measureLatency(engine, world, latency, round),
     ...{ line: latencyLine, summaries: latencySummaries, table: latencyTable },
@@ -59,7 +59,7 @@ async function latency(world: World, { latency, runs, engines: { latency: engine
 }
 
 async function recovery(world: World, { recovery, runs, engines: { recovery: engines } }: Options) {
-  return await rounds({
+  return await rounds(world, {
     ...{ engines, runs, title: `Recovery: ${grouped(recovery.keys)} keys, killed ${recovery.kills} times a run` },
     measure: (engine, round) => measureRecovery(engine, world, recovery, round),
     ...{ line: recoveryLine, summaries: recoverySummaries, table: recoveryTable },
@@ -77,14 +77,20 @@ interface Rounds<Run> {
 }
 
 /** Rounds are interleaved, so that what else the machine does meets all engines alike. @returns whether all was right */
-async function rounds<Run extends Checked>({ engines, runs, title, ...part }: Rounds<Run>): Promise<boolean> {
+async function rounds<Run extends Checked>(
+  world: World,
+  { engines, runs, title, ...part }: Rounds<Run>,
+): Promise<boolean> {
   if (engines.length === 0) return true;
   const done: Run[] = [];
   for (let round = 1; round <= runs; round++)
     for (const engine of engines) {
       say(`${title}, round ${round} of ${runs}: ${engine.name}`);
       const run = await part.measure(engine, round);
-      if (run.complaint) say(`${engine.name}: ${run.complaint}`);
+      if (run.complaint) {
+        say(`${engine.name}: ${run.complaint}`);
+        world.keep();
+      }
       emit(part.line(run));
       done.push(run);
     }

@@ -89,7 +89,7 @@ async function resultsOf(engine: Engine, { marks }: Program, { failure }: Ended,
 
 async function resultsInTopic({ place: { bootstrap, output, work }, lines, visible }: Finished): Promise<Results> {
   const file = join(work, "results");
-  const [program, ...parameters] = javaCommand("tools", "Dump", [bootstrap, output, file], "1g");
+  const [program, ...parameters] = javaCommand("tools", "Dump", [bootstrap, output, file], { work, heap: "1g" });
   const { stdout } = await promisify(execFile)(program!, parameters);
   const { badKeys, firstOffsets, lastOffsets } = JSON.parse(stdout) as {
     badKeys: number;

@@ -8,7 +8,10 @@ import type { Place } from "./engines.ts";
 export interface World {
   readonly broker: KafkaBroker;
   readonly oracle: Oracle;
+  /** It goes with the end of the benchmark, unless `keep` is called. */
   readonly folder: string;
+  /** There is something to look at in the folder. */
+  keep(): void;
 }
 
 export const partitions = 4;

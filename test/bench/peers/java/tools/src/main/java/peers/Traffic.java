@@ -13,7 +13,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * FOLDER/results "ms value" for every result, in the order of its partition.
  */
 public class Traffic {
-  static final long PATIENCE_MS = 60_000;
+  /** Time for the last results, and time in which a doubled one may still come. */
+  static final long PATIENCE_MS = 60_000, EXTRA_MS = 2_000;
   static final int TICK_MS = 5, TELL_MS = 50;
 
   static int keys;
@@ -59,7 +60,7 @@ public class Traffic {
   static void read(String bootstrap, String topic, String file) {
     int[] last = new int[keys];
     try (var consumer = Clients.consumer(bootstrap, topic); var log = new PrintWriter(new BufferedWriter(new FileWriter(file), 1 << 20))) {
-      while (counted < sent || stoppedAt == Long.MAX_VALUE) {
+      for (long until = Long.MAX_VALUE; System.currentTimeMillis() < until; ) {
         var batch = consumer.poll(Duration.ofMillis(20));
         long now = System.currentTimeMillis(), more = 0;
         for (var r : batch) {
@@ -71,7 +72,8 @@ public class Traffic {
           last[key] = count;
         }
         counted += more;
-        if (stoppedAt != Long.MAX_VALUE && now > stoppedAt + PATIENCE_MS) return;
+        if (stoppedAt < Long.MAX_VALUE && until == Long.MAX_VALUE) until = stoppedAt + PATIENCE_MS;
+        if (until < Long.MAX_VALUE && counted >= sent) until = Math.min(until, now + EXTRA_MS);
       }
     } catch (IOException broken) {
       throw new UncheckedIOException(broken);
