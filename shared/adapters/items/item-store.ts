@@ -22,12 +22,18 @@ export interface Items extends ItemReader {
   delete(key: string): void;
 }
 
+/**
+ * How long a write is sure to stay. `durable`, the default: for ever, and so is all that was written before it. `process`: whatever happens to processes; a power failure may
+ * undo it together with everything after it, unless a durable write has followed. Never is one undone, and a later one not.
+ */
+export type Lasting = "durable" | "process";
+
 /** All that a ledger needs of a database on one machine. `work` is synchronous, and begins no other transaction. */
 export interface ItemStore {
   /** A consistent view. */
   readonly read: <T>(work: (items: ItemReader) => T) => T;
-  /** Atomic, isolated, durable: all that `work` did, or nothing if it throws. */
-  readonly write: <T>(work: (items: Items) => T) => T;
+  /** Atomic, isolated: all that `work` did, or nothing if it throws. */
+  readonly write: <T>(work: (items: Items) => T, lasting?: Lasting) => T;
   readonly close: () => void;
 }
 

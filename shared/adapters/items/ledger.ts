@@ -4,12 +4,19 @@ import { ack, acks, confirm, fail, fence } from "./attempts.ts";
 import { abandonUnit, commit, commitUnit, failCommit, recoverUnit, units } from "./committing.ts";
 import { grant, handOver, increment, open, release, setStatus, spend, stop } from "./coordination.ts";
 import { decide, lose, restore } from "./deciding.ts";
-import type { ItemReader, ItemStore, Key } from "./item-store.ts";
+import type { ItemReader, ItemStore, Key, Lasting } from "./item-store.ts";
 import { epochKey, existing, headKey, isEpochKey, wakeKey } from "./layout.ts";
 import { plan } from "./planning.ts";
 import { drop, pin, trim, unpin } from "./retention.ts";
 
-/** The protocol's verbs over items of one machine: each is one transaction of the store. */
+/** Carried by the next write that is durable: before it nothing that rests on them is visible, or else can be done again (I4). */
+const process = "process" satisfies Lasting;
+
+/**
+ * The protocol's verbs over items of one machine: each is one transaction of the store. What an epoch must not lose in a power failure is its decision, and that it is
+ * committed, after which its staged output is collected. A plan and acks that are undone have never been: the epoch is planned anew, and nobody has seen what was staged (I1, I2),
+ * unless an ack has made rows visible by itself (at-most-once). A unit whose commit is forgotten is committed again, which is idempotent.
+ */
 export class ItemLedger implements Ledger {
   readonly #store: ItemStore;
 
@@ -23,8 +30,9 @@ export class ItemLedger implements Ledger {
   readonly epoch: Ledger["epoch"] = async (epoch) => this.#store.read((items) => items.get(epochKey(epoch)));
   readonly epochs: Ledger["epochs"] = async (range) => this.#store.read((items) => epochs(items, range));
 
-  readonly plan: Ledger["plan"] = async (planned) => this.#store.write((items) => plan(items, planned));
-  readonly ack: Ledger["ack"] = async (id, given) => this.#store.write((items) => ack(items, id, given));
+  readonly plan: Ledger["plan"] = async (planned) => this.#store.write((items) => plan(items, planned), process);
+  readonly ack: Ledger["ack"] = async (id, given, claims = false) =>
+    this.#store.write((items) => ack(items, id, given), claims ? "durable" : process);
   readonly confirm: Ledger["confirm"] = async (id, task, sinks) =>
     this.#store.write((items) => confirm(items, id, task, sinks));
   readonly acks: Ledger["acks"] = async (id, stage) => this.#store.read((items) => acks(items, id, stage));
@@ -35,7 +43,7 @@ export class ItemLedger implements Ledger {
 
   readonly units: Ledger["units"] = async (epoch, sink) => this.#store.read((items) => units(items, epoch, sink));
   readonly commitUnit: Ledger["commitUnit"] = async (epoch, sink, key) =>
-    this.#store.write((items) => commitUnit(items, epoch, sink, key));
+    this.#store.write((items) => commitUnit(items, epoch, sink, key), process);
   readonly abandonUnit: Ledger["abandonUnit"] = async (epoch, sink, key) =>
     this.#store.write((items) => abandonUnit(items, epoch, sink, key));
   readonly recoverUnit: Ledger["recoverUnit"] = async (epoch, sink, key) =>
@@ -50,7 +58,8 @@ export class ItemLedger implements Ledger {
   readonly increment: Ledger["increment"] = async (over) => this.#store.write((items) => increment(items, over));
   readonly grant: Ledger["grant"] = async (seen) => this.#store.write((items) => grant(items, seen));
   readonly handOver: Ledger["handOver"] = async (owner) => this.#store.write((items) => handOver(items, owner));
-  readonly spend: Ledger["spend"] = async (owner, events) => this.#store.write((items) => spend(items, owner, events));
+  readonly spend: Ledger["spend"] = async (owner, events) =>
+    this.#store.write((items) => spend(items, owner, events), process);
   readonly release: Ledger["release"] = async (owner, sequence) =>
     this.#store.write((items) => release(items, owner, sequence));
 

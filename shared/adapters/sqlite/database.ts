@@ -10,8 +10,8 @@ const busyTimeoutMs = 10_000;
 /**
  * Opens a ledger's file, and makes it if it is not there and not only to be read.
  *
- * Write-ahead log with `synchronous=FULL`: a commit is one fsync of the log, and a process that dies at any moment, or a power failure, leaves
- * whole transactions only. Readers (`status`) and the writer do not wait for each other. `fullfsync` is for macOS, whose fsync does not reach the disk.
+ * Write-ahead log: a commit with `synchronous=FULL` is one fsync of the log, one with `NORMAL` none, and a process that dies at any moment, or a power failure, leaves
+ * whole transactions only, in their order (https://sqlite.org/pragma.html#pragma_synchronous). Readers (`status`) and the writer do not wait for each other. `fullfsync` is for macOS, whose fsync does not reach the disk.
  */
 export function openDatabase(file: string, { readOnly = false } = {}): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs, readOnly });

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { endOf, type ItemStore, type Items, type Key, type Prefix } from "../items/item-store.ts";
+import { endOf, type ItemStore, type Items, type Key, type Lasting, type Prefix } from "../items/item-store.ts";
 import { ItemLedger } from "../items/ledger.ts";
 import { openDatabase } from "./database.ts";
 import { damaged, sqliteError } from "./errors.ts";
@@ -18,7 +18,8 @@ export class SqliteLedger extends ItemLedger {
   }
 }
 
-function sqliteItems(file: string, options: { readonly readOnly?: boolean }): ItemStore {
+/** The items of such a file; throws as the ledger does. */
+export function sqliteItems(file: string, options: { readonly readOnly?: boolean } = {}): ItemStore {
   const named = <T>(work: () => T): T => {
     try {
       return work();
@@ -31,7 +32,11 @@ function sqliteItems(file: string, options: { readonly readOnly?: boolean }): It
   return {
     read: (work) => named(() => items.transaction("BEGIN", () => work(items))),
     // IMMEDIATE: the lock comes first, so that what is read stays true until it is written.
-    write: (work) => named(() => items.transaction("BEGIN IMMEDIATE", () => work(items))),
+    write: (work, lasting = "durable") =>
+      named(() => {
+        items.synchronize(lasting);
+        return items.transaction("BEGIN IMMEDIATE", () => work(items));
+      }),
     close: () => named(() => database.isOpen && database.close()),
   };
 }
@@ -40,10 +45,18 @@ class SqliteItems implements Items {
   readonly #file: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  #lasting: Lasting = "durable";
 
   constructor(database: DatabaseSync, file: string) {
     this.#database = database;
     this.#file = file;
+  }
+
+  /** Whether the next commits sync the log: a sync covers what others have written to it, too. */
+  synchronize(lasting: Lasting): void {
+    if (lasting === this.#lasting) return;
+    this.#database.exec(`PRAGMA synchronous = ${lasting === "durable" ? "FULL" : "NORMAL"}`);
+    this.#lasting = lasting;
   }
 
   transaction<T>(begin: string, work: () => T): T {
