@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine } from "../shared/epoch/engine.ts";
 import { LossError } from "../shared/errors.ts";
 import { files, pipeline, text } from "../shared/index.ts";
 import type { TwoPhaseCommitSink } from "../shared/ports/sink.ts";
 import { temporaryFolder } from "../test/support/folder.ts";
+import { copyOf } from "../test/support/ports.ts";
 import { runWith } from "./run.ts";
 
 const lost = () => new LossError("target-gone", "the target is gone");
@@ -66,4 +68,37 @@ test("what is decided is committed before the loss of another sink stops the pip
   );
   const { outcome, progress } = await run();
   assert.deepEqual([outcome, progress.decided, progress.committed], ["stopped", 1, 1]);
+});
+
+test("an idle run that follows its input is told when there is more, and does not look again and again", async () => {
+  using folder = temporaryFolder();
+  const input = join(folder.path, "input");
+  writeFileSync(input, "a\n");
+  const lines = pipeline("told").from(files.source({ path: input, value: text() }));
+  lines.to(files.sink({ path: join(folder.path, "out") }), { id: "out" });
+  const stop = new AbortController();
+  let looks = 0;
+  const waits: { looks: number; position: number }[] = [];
+  const engine = (given: Engine): Engine => ({
+    ...given,
+    source: {
+      ...copyOf(given.source),
+      discover: async (known) => {
+        looks++;
+        return await given.source.discover(known);
+      },
+      awaitMore: async (signal) => {
+        assert.equal(signal.aborted, false);
+        waits.push({ looks, position: (await given.ledger.head())?.decided ?? 0 });
+        if (waits.length === 2) stop.abort();
+        // So long as nobody looks by himself there are no looks in between.
+        await sleep(300);
+        if (waits.length === 1) appendFileSync(input, "b\n");
+      },
+    },
+  });
+  const options = { state: join(folder.path, "state"), follow: true, epochIntervalMs: 20, signal: stop.signal };
+  const { outcome, progress } = await runWith(lines, options, { engine });
+  assert.deepEqual([outcome, progress.records, waits.map(({ position }) => position)], ["interrupted", 2, [1, 2]]);
+  assert.ok(looks - waits[0]!.looks < 10, `${looks} looks`);
 });

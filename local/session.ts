@@ -46,7 +46,7 @@ export interface Loaded {
 }
 
 const retainedHistory = 1000;
-/** How often an idle pipeline that follows its input looks for more. */
+/** How often an idle pipeline that follows its input looks for more, where the source cannot tell. */
 const lookEveryMs = 100;
 
 /** One run, by a process that holds the lock on the state: wakes the coordinator, and stays until it is idle. */
@@ -203,9 +203,20 @@ class Session {
       if (head?.status !== "running") return false;
       if (await this.hasMore(head.decided)) return true;
       this.sweeper.look();
-      await systemClock.sleep(Math.min(lookEveryMs, this.engine.policy.intervalMs));
+      await this.untilMore();
     }
     return false;
+  }
+
+  /** Until the source says that there is more, or else for a moment. */
+  private async untilMore(): Promise<void> {
+    const { source, policy } = this.engine;
+    const ends = [this.watchdog.signal, ...(this.options.signal ? [this.options.signal] : [])];
+    const told = await source.awaitMore?.(AbortSignal.any(ends)).then(
+      () => true,
+      () => false, // whoever looks next meets what is the matter
+    );
+    if (!told) await systemClock.sleep(Math.min(lookEveryMs, policy.intervalMs));
   }
 
   /** Something was written that no decided epoch has read. What keeps this from being seen, `Plan` will tell. */

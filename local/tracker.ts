@@ -101,6 +101,7 @@ export class Tracker {
         this.seen?.(statuses.filter(({ isRecord }) => !isRecord));
         return statuses;
       },
+      ...(source.awaitMore && { awaitMore: (signal) => source.awaitMore!(signal) }),
       cut: (range, limit) => source.cut(range, limit),
       split: (range, pieceBytes) => source.split(range, pieceBytes),
       read: (range, signal) => source.read(range, signal),

@@ -94,6 +94,8 @@ export interface Source {
    * `LossError` if a known one is gone, shrank or was replaced before it was read to its end. One that was read to its end and is gone is still returned, with `end` equal to its position.
    */
   discover(known: readonly KnownPartition[]): Promise<PartitionStatus[]>;
+  /** Resolves when there may be more than `discover` found last, or after a while. Without it, whoever waits looks again and again. */
+  awaitMore?(signal: AbortSignal): Promise<void>;
   /** What holds partitions back whose `high` was above their `end` when `discover` looked last. */
   heldBack?(): Promise<readonly HeldBack[]>;
   /**

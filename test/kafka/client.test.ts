@@ -324,6 +324,24 @@ for (const version of kafkaVersions) {
       await assert.rejects(client.fetch(request, AbortSignal.abort(new Error("before"))), { message: "before" });
     });
 
+    test("whoever waits for records hears of the first, committed or not, of whatever partition", async () => {
+      const topic = await newTopic(2);
+      const from = [0, 1].map((partition) => ({ topic, partition, offset: 0 }));
+      let told = false;
+      const waiting = client.awaitRecords(from, 60_000).then(() => {
+        told = true;
+      });
+      assert.deepEqual(await read(topic), []);
+      assert.equal(told, false);
+      await oracle.producer().then(async (producer) => {
+        await producer.send({ topic, partition: 1, value: "first" });
+        await producer.close();
+      });
+      await waiting;
+      await client.awaitRecords([{ topic, partition: 1, offset: 1 }], 50);
+      await client.awaitRecords([{ topic, partition: 1, offset: 7 }], 60_000);
+    });
+
     test("close fails what is under way, and what comes after", async () => {
       const topic = await newTopic();
       const own = createKafkaClient({ brokers: [kafka.proxy.address], clientId: "own" });

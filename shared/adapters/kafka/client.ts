@@ -22,6 +22,10 @@ export interface TopicPartition {
   readonly partition: number;
 }
 
+export interface Position extends TopicPartition {
+  readonly offset: number;
+}
+
 export type Isolation = "read_committed" | "read_uncommitted";
 
 /** An offset, as a partition's leader gives it, and the leader epoch in which it does: no record below the offset is of a later one. */
@@ -30,8 +34,7 @@ export interface LogEnd {
   readonly leaderEpoch: number;
 }
 
-export interface FetchRequest extends TopicPartition {
-  readonly offset: number;
+export interface FetchRequest extends Position {
   readonly isolation: Isolation;
   /** At least one whole batch comes, however large it is. */
   readonly maxBytes: number;
@@ -100,6 +103,11 @@ export interface KafkaClient {
   /** End of a leader epoch in the leader's log (OffsetForLeaderEpoch); -1 if the broker does not know it. */
   endOfLeaderEpoch(partition: TopicPartition, leaderEpoch: number): Promise<number>;
   fetch(request: FetchRequest, signal?: AbortSignal): Promise<Fetched>;
+  /**
+   * Resolves when one of the partitions has a record at its offset or behind it, committed or not, or says that something else is the matter with it; or after so
+   * many milliseconds.
+   */
+  awaitRecords(positions: readonly Position[], maxWaitMs: number, signal?: AbortSignal): Promise<void>;
 
   /** Configuration of a topic, or of the brokers, by name: the names that are asked for. */
   topicConfiguration(topic: string, names: readonly string[]): Promise<Record<string, string>>;

@@ -8,6 +8,7 @@ import type {
   KafkaClient,
   LogEnd,
   OpenTransaction,
+  Position,
   ProduceRequest,
   ProducerIdentity,
   TopicMetadata,
@@ -42,6 +43,7 @@ export function createKafkaClient(to: KafkaConnection, timeouts: Partial<Timeout
 
 /** Fetches wait for data, and answers are large: they hold up nothing else. */
 const fetchLane = "fetch";
+const watchLane = "watch";
 const controlLane = "control";
 const directLane = "direct";
 /** Of transactions, where there are none; brokers want a number. */
@@ -106,9 +108,20 @@ class KafkajsClient implements KafkaClient {
       what: `Fetch at offset ${request.offset}`,
       lane: fetchLane,
       deadline: this.#cluster.deadline(signal, request.maxWaitMs),
-      request: () => fetch(request),
+      request: (led) => fetch(led, request),
     });
     return fetched!;
+  }
+
+  async awaitRecords(positions: readonly Position[], maxWaitMs: number, signal?: AbortSignal): Promise<void> {
+    const deadline = this.#cluster.deadline(signal, maxWaitMs);
+    const byLeader = await this.#cluster.byLeader(positions, deadline);
+    const waiting = [...byLeader].map(async ([node, led]) => {
+      const connection = await this.#cluster.connection(node, deadline, watchLane);
+      await connection.send(fetch(led, { isolation: "read_uncommitted", maxBytes: 1, maxWaitMs }), deadline);
+    });
+    // The others go on waiting: what they find is as new at the next call.
+    await Promise.race(waiting);
   }
 
   topicConfiguration(topic: string, names: readonly string[]): Promise<Record<string, string>> {

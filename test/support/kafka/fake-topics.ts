@@ -108,6 +108,7 @@ export class FakeTopics {
       endOfLeaderEpoch: (partition, epoch) =>
         call("endOfLeaderEpoch", () => this.#log(partition).ends.get(epoch) ?? -1),
       fetch: (request, signal) => call("fetch", () => this.#log(request).fetch(request), request, signal),
+      awaitRecords: unused,
       openTransactions: unused,
       topicConfiguration: unused,
       brokerConfiguration: unused,

@@ -31,6 +31,9 @@ const defaults = {
 /** Whoever plans says what is wrong, waits, and plans again: so there is no need to hold that up. */
 const planPatienceMs = 5_000;
 
+/** Time after which somebody who waits for records looks for new partitions, too. */
+const watchMs = 1000;
+
 export interface KafkaSourceSurroundings {
   /** The input ends where the partitions end when they are first looked at; partitions that are made later are left to a later run. */
   readonly bounded: boolean;
@@ -93,6 +96,12 @@ class KafkaSource implements Source {
       const fixed = ends.get(status.id);
       return fixed === undefined ? [] : [{ ...status, end: fixed.end, high: fixed.high }];
     });
+  }
+
+  async awaitMore(signal: AbortSignal): Promise<void> {
+    const positions = this.#found.map(({ id, high }) => ({ ...parsePartitionId(id), offset: high }));
+    if (positions.length > 0) await this.#client.awaitRecords(positions, watchMs, signal);
+    else throw new Error("no partition is known yet");
   }
 
   async heldBack(): Promise<HeldBack[]> {

@@ -1,14 +1,19 @@
-import type { Fetched, FetchRequest } from "../../client.ts";
+import type { Fetched, FetchRequest, Position } from "../../client.ts";
 import type { Answer, ApiRequest } from "../api-request.ts";
 import { isolationCode } from "./offsets.ts";
-import { body, readByPartition, readNumber, writeArray } from "./wire.ts";
+import { body, byTopic, readByPartition, readNumber, writeArray } from "./wire.ts";
 
 const nothing = Buffer.alloc(0);
 const none: Fetched = { records: nothing, logStart: -1, highWatermark: -1, lastStable: -1, aborted: [] };
 
-/** One partition, without a session (KIP-227). The records are a view of the answer. */
-export function fetch(request: FetchRequest): ApiRequest<[Answer<Fetched>]> {
-  const { topic, partition, offset, isolation, maxBytes, maxWaitMs } = request;
+/** How much, and how long to wait for a first byte: for all partitions together. */
+export type FetchLimits = Pick<FetchRequest, "isolation" | "maxBytes" | "maxWaitMs">;
+
+/** Without a session (KIP-227). The records are views of the answer. */
+export function fetch(
+  from: readonly Position[],
+  { isolation, maxBytes, maxWaitMs }: FetchLimits,
+): ApiRequest<Answer<Fetched>[]> {
   return {
     name: "Fetch",
     key: 1,
@@ -21,9 +26,9 @@ export function fetch(request: FetchRequest): ApiRequest<[Answer<Fetched>]> {
         .writeInt32(maxBytes)
         .writeInt8(isolationCode(isolation));
       encoder.writeInt32(0).writeInt32(-1);
-      writeArray(encoder, [topic], () => {
+      writeArray(encoder, byTopic(from), ([topic, each]) => {
         encoder.writeString(topic);
-        writeArray(encoder, [partition], () =>
+        writeArray(encoder, each, ({ partition, offset }) =>
           encoder.writeInt32(partition).writeInt32(-1).writeInt64(offset).writeInt64(-1).writeInt32(maxBytes),
         );
       });
@@ -46,7 +51,7 @@ export function fetch(request: FetchRequest): ApiRequest<[Answer<Fetched>]> {
         const records = decoder.readBytes() ?? nothing;
         return [answered, { code: error, value: { records, logStart, highWatermark, lastStable, aborted } }];
       });
-      return [code === 0 ? answer(request) : { code, value: none }];
+      return from.map((one) => (code === 0 ? answer(one) : { code, value: none }));
     },
   };
 }

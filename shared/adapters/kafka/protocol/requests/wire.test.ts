@@ -21,7 +21,7 @@ test("offsets are exact up to 2^53, both ways", () => {
     maxBytes: 1,
     maxWaitMs: 1,
   } as const;
-  assert.ok(fetch(at).body[0]!.includes(new Encoder(8).writeInt64(largest).buffer));
+  assert.ok(fetch([at], at).body[0]!.includes(new Encoder(8).writeInt64(largest).buffer));
   assert.ok(listOffsets([at], largest, "read_committed").body[0]!.includes(new Encoder(8).writeInt64(largest).buffer));
 });
 
