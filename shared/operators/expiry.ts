@@ -61,14 +61,21 @@ export class Lifetime {
 }
 
 /**
- * Forgets keys that are over when the watermark is `after`, in those key groups of which they are half or more, which are then written whole: so each key costs
- * a constant to forget, and state is at most twice as large as what is alive in it. Until then nothing sees them but `Lifetime`.
+ * Forgets keys that are over when the watermark goes from W(n-1), `before`, to W(n), `after`, in those key groups of which they are half or more, which are then written whole: so each
+ * key costs a constant to forget, and state is at most twice as large as what is alive in it. All keys are looked at only when the watermark comes to another eighth of
+ * `expireAfter`: so an epoch that changes little costs little. Until they are forgotten nothing sees them but `Lifetime`.
  */
-export function forgetExpired(state: StageState, operator: OperatorState, after: number | null): void {
-  const { node, aggregates, windows } = operator;
+export function forgetExpired(
+  state: StageState,
+  { node, aggregates, windows }: OperatorState,
+  before: number | null,
+  after: number | null,
+): void {
   const window = windows.get(always);
   if (node.kind === "window" || node.expireAfterMs === undefined || after === null || window === undefined) return;
   const { expireAfterMs } = node;
+  const eighth = (time: number) => Math.floor((time * 8) / expireAfterMs);
+  if (before !== null && eighth(before) === eighth(after)) return;
   const { keyGroups } = state.topology;
   const latest = window.columns[aggregates.length - 1]!;
   const isOver = (number: number) => isPast(after, latest[number] as number, expireAfterMs);
@@ -82,9 +89,10 @@ export function forgetExpired(state: StageState, operator: OperatorState, after:
   }
   const purged = any.map((has, group) => (has === 1 && surplus[group]! >= 0 ? 1 : 0));
   if (!purged.includes(1)) return;
-  const kept: number[] = [];
+  const kept = new Int32Array(count);
+  let left = 0;
   for (let number = 0; number < count; number++) {
-    if (purged[keyGroupOf(hashes[number]!, keyGroups)] === 0 || !isOver(number)) kept.push(number);
+    if (purged[keyGroupOf(hashes[number]!, keyGroups)] === 0 || !isOver(number)) kept[left++] = number;
   }
-  state.purge(window, Int32Array.from(kept), purged);
+  state.purge(window, kept.subarray(0, left), purged);
 }

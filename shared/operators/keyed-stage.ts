@@ -109,7 +109,7 @@ export class KeyedStage {
       for (const start of windows.keys()) {
         if (isPast(after, start + node.window.sizeMs, node.allowedLatenessMs)) this.#state.remove(operator, start);
       }
-    } else forgetExpired(this.#state, operator, after);
+    } else forgetExpired(this.#state, operator, watermark, after);
   }
 
   /** What `merge` or `result` threw on an entry. */

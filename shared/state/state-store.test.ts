@@ -3,89 +3,15 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { ChainRun } from "../epoch/epoch.ts";
 import { LossError, UserCodeError } from "../errors.ts";
-import { aggregate, count } from "../operators/aggregates.ts";
 import { shares, TestObjects } from "../operators/test-support.ts";
-import { files } from "../pipeline/connectors/files.ts";
-import { text } from "../pipeline/decoders/text.ts";
-import { describe } from "../pipeline/describe.ts";
-import { pipeline } from "../pipeline/pipeline.ts";
-import type { Topology } from "../pipeline/topology.ts";
-import { tumbling } from "../pipeline/windows.ts";
-import { ByteWriter } from "./bytes.ts";
-import { decodeKey, encodeKey, hashKey, keyGroupOf } from "./key-codec.ts";
-import { KeyTable } from "./key-table.ts";
-import type { GroupRange, StageState } from "./stage-state.ts";
+import type { GroupRange } from "./stage-state.ts";
 import { StateStore } from "./state-store.ts";
+import { apply, applyToModel, type Change, contents, type Model, makeTopology, sorted } from "./test-support.ts";
 
 const keyGroups = 8;
-
-function makeTopology(keyGroups: number): Topology {
-  const keyed = pipeline("test", { keyGroups })
-    .from(files.source({ path: "in", value: text() }))
-    .keyBy((value) => value);
-  const last = aggregate<unknown, unknown, unknown>({
-    init: () => null,
-    add: (_, value) => value,
-    merge: (_, other) => other,
-    result: (value) => value,
-  });
-  const sink = files.sink({ path: "out" });
-  keyed.window(tumbling(10), { id: "one" }).aggregate({ count: count(), last }).to(sink);
-  const two = keyed.window(tumbling(10), { id: "two" }).aggregate({ count: count() });
-  return describe(two.to(sink));
-}
-
 const topology = makeTopology(keyGroups);
 /** More than there are spans (compaction.ts): two or three of them make one. */
 const manyGroups = makeTopology(40);
-
-/** One change of the state: sets an entry, or removes a window. */
-type Change = { operator: string; start: number; key?: string; value: number };
-
-function apply(state: StageState, change: Change): void {
-  const operator = state.operator(change.operator);
-  if (change.key === undefined) {
-    state.remove(operator, change.start);
-    return;
-  }
-  const writer = new ByteWriter();
-  encodeKey(writer, change.key);
-  const keys = new KeyTable();
-  const hash = hashKey(writer.bytes, 0, writer.length);
-  const group = keyGroupOf(hash, state.topology.keyGroups);
-  if (group < state.groups.from || group >= state.groups.to) return;
-  keys.locate(hash, writer.bytes[0]!, writer.bytes, 1, writer.length);
-  const window = state.window(operator, change.start);
-  const [number] = window.touch(keys);
-  window.columns[0]![number!] = change.value;
-  if (window.columns[1] !== undefined) window.columns[1][number!] = { value: `v${change.value}` };
-}
-
-type Model = Map<string, number>;
-
-function applyToModel(model: Model, { operator, start, key, value }: Change): void {
-  if (key !== undefined) model.set(JSON.stringify([operator, start, key]), value);
-  else for (const id of [...model.keys()]) if (id.startsWith(`["${operator}",${start},`)) model.delete(id);
-}
-
-function contents(state: StageState): Model {
-  const model: Model = new Map();
-  for (const { node, windows } of state.operators) {
-    for (const [start, { keys, columns }] of windows) {
-      for (let number = 0; number < keys.count; number++) {
-        const key = decodeKey(keys.bytes, keys.ends[number]!, keys.ends[number + 1]!);
-        const value = columns[0]![number] as number;
-        if (columns[1] !== undefined) assert.deepEqual(columns[1][number], { value: `v${value}` });
-        model.set(JSON.stringify([node.id, start, key]), value);
-      }
-    }
-  }
-  return model;
-}
-
-function sorted(model: Model): [string, number][] {
-  return [...model].sort(([a], [b]) => (a < b ? -1 : 1));
-}
 
 const change = fc.record<Change, "operator" | "start" | "value">(
   {

@@ -28,7 +28,7 @@ export const rules: readonly Rule[] = [
   [/adapters\/kafka\/(record-batch\/(decode|columns|aborted)|protocol\/requests\/fetch)/, "fetch and decode"],
   [/adapters\/filesystem\/(source|input-|contents|discovery|found-file|looks|locator|identity)/, "fetch and decode"],
   [/shared\/operators\/partials/, "shuffle"],
-  [/shared\/state\/(state-store|snapshot|chains|compaction)/, "snapshot"],
+  [/shared\/state\/(state-store|snapshot|write-changes|group-restorer|link|chains|compaction)/, "snapshot"],
   [/shared\/operators\/(keyed-stage|merge|firing|results|expiry)/, "merge and fire"],
   [/shared\/operators\/|examples\//, "operators and fold"],
   [/shared\/epoch\/|adapters\/(items|sqlite|system)\/|local\/|composition\/|aws-local-stepfunctions/, "protocol"],
