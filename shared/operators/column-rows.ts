@@ -22,3 +22,8 @@ export function textsOf({ bytes, ends }: TextColumn, count: number): string[] {
 export function setField(rows: readonly object[], name: string, values: ArrayLike<unknown>, count: number): void {
   for (let index = 0; index < count; index++) (rows[index] as Record<string, unknown>)[name] = values[index];
 }
+
+/** Fields, each of another name, in the order in which an object has them: names that are numbers come before others. */
+export function fieldOrder<Field extends { readonly name: string }>(fields: readonly Field[]): Field[] {
+  return Object.values(Object.fromEntries(fields.map((field) => [field.name, field])));
+}

@@ -32,9 +32,10 @@ export class KeyedStage {
     this.counts = newCounts(topology.stages[stage]!.sinks);
     const write = counting(this.counts.rows, environment.write);
     this.#failures = new Failures(environment, this.counts, write);
+    const writeColumns = environment.writeColumns && counting(this.counts.rows, environment.writeColumns);
     const ends = { write, running: environment.running?.bind(environment) };
     this.#passes = new Map(
-      state.operators.map(({ node }) => [node.id, compileResults(topology, node.id, ends, this.#failures)]),
+      state.operators.map(({ node }) => [node.id, compileResults(topology, node, ends, this.#failures, writeColumns)]),
     );
     this.#lifetimes = new Map(
       state.operators.map((operator) => [operator.node.id, Lifetime.of(operator, environment.watermark)]),

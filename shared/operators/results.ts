@@ -1,8 +1,9 @@
+import type { StatefulNode } from "../pipeline/topology.ts";
 import type { ColumnRows, RowField } from "../ports/columns.ts";
 import type { NamedAggregate } from "../state/columns.ts";
 import type { OperatorState } from "../state/stage-state.ts";
 import { copyAccumulator } from "./accumulators.ts";
-import { setField, valuesOf } from "./column-rows.ts";
+import { fieldOrder, setField, valuesOf } from "./column-rows.ts";
 import type { FiringWindow } from "./firing.ts";
 import type { DerivedRow } from "./origin.ts";
 import { ResultKeys } from "./result-keys.ts";
@@ -10,6 +11,11 @@ import { settled } from "./user-function.ts";
 
 /** Rows that go through the chain at a time. */
 const batchRows = 4096;
+
+/** Names of the fields of an aggregation's rows. */
+export function fieldNamesOf(node: StatefulNode): string[] {
+  return ["key", ...(node.kind === "window" ? ["windowStart", "windowEnd"] : []), ...Object.keys(node.aggregates)];
+}
 
 /** What to do about the key with this number. Returns only if the rest shall be made. */
 export type FailKey = (number: number, error: unknown) => void;
@@ -24,6 +30,8 @@ export class Results implements ColumnRows<DerivedRow> {
   /** Key group of each row. */
   readonly groups = new Int32Array(batchRows);
   readonly #aggregates: readonly NamedAggregate[];
+  readonly #names: readonly string[];
+  /** Column of the latest event times, where there are no windows. */
   readonly #latest: number | undefined;
   readonly #keys = new ResultKeys(batchRows);
   readonly #starts = new Float64Array(batchRows);
@@ -33,6 +41,7 @@ export class Results implements ColumnRows<DerivedRow> {
 
   constructor({ node, aggregates }: OperatorState) {
     this.#aggregates = aggregates.filter(({ folds }) => folds === "values");
+    this.#names = fieldNamesOf(node);
     this.#latest = node.kind === "window" ? undefined : aggregates.length - 1;
     this.#results = this.#aggregates.map(() => new Array(batchRows));
   }
@@ -43,15 +52,12 @@ export class Results implements ColumnRows<DerivedRow> {
   }
 
   get fields(): readonly RowField[] {
-    const window = [
-      { name: "windowStart", column: this.#starts },
-      { name: "windowEnd", column: this.#ends },
+    const own = [
+      this.#keys.column,
+      ...(this.#latest === undefined ? [this.#starts, this.#ends] : []),
+      ...this.#results,
     ];
-    return [
-      { name: "key", column: this.#keys.column },
-      ...(this.#latest === undefined ? window : []),
-      ...this.#aggregates.map(({ name }, at) => ({ name, column: this.#results[at]! })),
-    ];
+    return fieldOrder(own.map((column, at) => ({ name: this.#names[at]!, column })));
   }
 
   rows(): DerivedRow[] {

@@ -10,7 +10,7 @@ export type RowColumn = TextColumn | Float64Array | readonly unknown[];
 /** Rows as columns, good only during the call that they are given to. */
 export interface ColumnRows<T = unknown> {
   readonly length: number;
-  /** In the order of the fields of each row. A row does not have those fields whose value is `undefined`. */
+  /** In the order of the fields of each row. A field whose value is `undefined` counts as one that the row does not have. */
   readonly fields: readonly RowField[];
   /** The same rows as objects, made at the first call. */
   rows(): T[];

@@ -1,5 +1,6 @@
 import { keyGroupOf } from "./key-codec.ts";
 import type { KeyColumn } from "./key-table.ts";
+import { sortByByte, sortByGroup, spaceFor } from "./radix-sort.ts";
 
 /** Numbers of keys, sorted by key group: those of group g are `order[starts[g], starts[g + 1])`. */
 export interface KeyOrder {
@@ -31,20 +32,22 @@ export function byGroup(keys: KeyColumn, keyGroups: number, numbers?: ArrayLike<
  * begin with, the last of them first, and then by key group; where all of these are equal, by what follows.
  */
 export function byGroupAndKey(keys: KeyColumn, keyGroups: number, numbers?: ArrayLike<number>): KeyOrder {
+  const count = numbers?.length ?? keys.count;
   const depth = commonPrefix(keys, numbers);
-  const sorted = byGroup(keys, keyGroups, byWord(keys, numbers, depth));
-  const { order, starts } = sorted;
-  for (let group = 0; group < keyGroups; group++) {
-    const end = starts[group + 1]!;
-    for (let from = starts[group]!; from < end; ) {
-      const first = word(keys, order[from]!, depth);
-      let to = from + 1;
-      while (to < end && word(keys, order[to]!, depth) === first) to++;
-      if (to - from > 1) sortByBytes(keys, order.subarray(from, to), depth + wordBytes);
-      from = to;
-    }
+  let [from, to] = spaceFor(count);
+  for (let index = 0; index < count; index++) {
+    const number = numbers === undefined ? index : numbers[index]!;
+    from.numbers[index] = number;
+    from.words[index] = word(keys, number, depth);
   }
-  return sorted;
+  for (let shift = 0; shift < 32; shift += 8) {
+    sortByByte(from, to, count, shift);
+    [from, to] = [to, from];
+  }
+  const order = new Int32Array(count);
+  const starts = sortByGroup(from, { numbers: order, words: to.words }, count, keys.hashes, keyGroups);
+  sortTies(keys, { order, starts }, to.words, depth + wordBytes);
+  return { order, starts };
 }
 
 /** How many bytes all of these keys begin with. */
@@ -63,36 +66,21 @@ function commonPrefix({ bytes, ends, count }: KeyColumn, numbers: ArrayLike<numb
   return prefix;
 }
 
-/** The numbers, sorted by the four bytes at this depth, and otherwise in their order: a radix sort, byte by byte. */
-function byWord(keys: KeyColumn, numbers: ArrayLike<number> | undefined, depth: number): Int32Array {
-  const count = numbers?.length ?? keys.count;
-  let order = new Int32Array(count);
-  let words = new Uint32Array(count);
-  for (let index = 0; index < count; index++) {
-    order[index] = numbers === undefined ? index : numbers[index]!;
-    words[index] = word(keys, order[index]!, depth);
-  }
-  let [nextOrder, nextWords] = [new Int32Array(count), new Uint32Array(count)];
-  const places = new Int32Array(256);
-  for (let shift = 0; shift < 32; shift += 8) {
-    places.fill(0);
-    for (let index = 0; index < count; index++) places[(words[index]! >>> shift) & 255]!++;
-    for (let byte = 0, before = 0; byte < 256; byte++) {
-      const here = places[byte]!;
-      places[byte] = before;
-      before += here;
+const wordBytes = 4;
+
+/** Sorts keys of one group with the same word by the bytes from `depth` on. @param words of the keys, in the same order */
+function sortTies(keys: KeyColumn, { order, starts }: KeyOrder, words: Uint32Array, depth: number): void {
+  for (let group = 0; group + 1 < starts.length; group++) {
+    const end = starts[group + 1]!;
+    for (let from = starts[group]!; from < end; ) {
+      let to = from + 1;
+      while (to < end && words[to] === words[from]) to++;
+      if (to - from > 1) sortByBytes(keys, order.subarray(from, to), depth);
+      from = to;
     }
-    for (let index = 0; index < count; index++) {
-      const place = places[(words[index]! >>> shift) & 255]!++;
-      nextOrder[place] = order[index]!;
-      nextWords[place] = words[index]!;
-    }
-    [order, nextOrder, words, nextWords] = [nextOrder, order, nextWords, words];
   }
-  return order;
 }
 
-const wordBytes = 4;
 const deepestWord = 64;
 const mostRanks = 2 ** 21;
 
