@@ -46,6 +46,12 @@ const addOne = withKernel(
   },
 );
 
+/** Adds numbers up. `merge` may be this very function, which is then not called for each key (merge.ts). */
+export const plus = (own: number, other: number): number => own + other;
+
+/** The accumulator is the result. `result` may be this very function, which is then not called for each key (results.ts). */
+export const itself = <A>(accumulator: A): A => accumulator;
+
 /** Number of values. */
 export function count(): Aggregate<unknown, number, number> {
   return {
@@ -53,14 +59,14 @@ export function count(): Aggregate<unknown, number, number> {
     numeric: true,
     init: () => 0,
     add: addOne,
-    merge: (accumulator, other) => accumulator + other,
-    result: (accumulator) => accumulator,
+    merge: plus,
+    result: itself,
   };
 }
 
 /** Sum of a number of each value. */
 export function sum<T>(select: NumberOf<T>): Aggregate<T, number, number> {
-  return foldNumbers("sum", select, 0, (a, b) => a + b);
+  return foldNumbers("sum", select, 0, plus);
 }
 
 /** The smallest of a number of each value. */
@@ -142,8 +148,8 @@ function foldNumbers<T>(
     numeric: true,
     init: () => initial,
     ...foldNumber<T, number>(name, select, combine),
-    merge: (accumulator, other) => combine(accumulator, other),
-    result: (accumulator) => accumulator,
+    merge: combine,
+    result: itself,
   };
 }
 

@@ -3,6 +3,7 @@ import type { Column } from "../state/columns.ts";
 import { byGroupAndKey, type KeyOrder } from "../state/key-order.ts";
 import { always, type OperatorState, windowsInOrder } from "../state/stage-state.ts";
 import type { WindowState } from "../state/window-state.ts";
+import { copyBytes } from "../utf8.ts";
 import { isPast } from "./windows.ts";
 
 /**
@@ -67,9 +68,7 @@ function inOrder({ keys: table, columns }: WindowState, keys: KeyOrder) {
   const bytes = Buffer.allocUnsafe(ends[order.length]!);
   for (let index = 0; index < order.length; index++) {
     const from = table.ends[order[index]!]!;
-    const [at, end] = [ends[index]!, ends[index + 1]!];
-    if (end - at > 32) bytes.set(table.bytes.subarray(from, from + end - at), at);
-    else for (let byte = at, other = from; byte < end; ) bytes[byte++] = table.bytes[other++]!;
+    copyBytes(bytes, ends[index]!, table.bytes, from, from + ends[index + 1]! - ends[index]!);
   }
   return { keys, bytes, ends, columns: columns.map((column) => columnInOrder(column, order)) };
 }

@@ -1,7 +1,8 @@
-import type { NamedAggregate } from "../state/columns.ts";
+import type { Column, NamedAggregate } from "../state/columns.ts";
 import type { Entries } from "../state/entries.ts";
 import type { WindowState } from "../state/window-state.ts";
 import { checkedAccumulator, copyAccumulator } from "./accumulators.ts";
+import { plus } from "./aggregates.ts";
 import type { Lifetime } from "./expiry.ts";
 
 /** Entry number `index` of those being merged failed. Returns only if the rest shall be merged. */
@@ -25,6 +26,10 @@ export function mergeAll(
   for (const [at, { aggregate }] of aggregates.entries()) {
     const own = window.columns[at]!;
     const other = entries.columns[at]!;
+    if (aggregate.merge === plus && replaced === undefined && isNumbers(own) && isNumbers(other)) {
+      addUp(own, other, numbers, known);
+      continue;
+    }
     let index = 0;
     try {
       for (; index < numbers.length; index++) {
@@ -35,6 +40,17 @@ export function mergeAll(
     } catch (error) {
       fail(index, error);
     }
+  }
+}
+
+function isNumbers(column: Column): column is Float64Array {
+  return column instanceof Float64Array;
+}
+
+function addUp(own: Float64Array, other: Float64Array, numbers: Int32Array, known: number): void {
+  for (let index = 0; index < numbers.length; index++) {
+    const number = numbers[index]!;
+    own[number] = number < known ? own[number]! + other[index]! : other[index]!;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { RowColumn } from "../ports/columns.ts";
-import { decodeKey, textOfKey } from "../state/key-codec.ts";
+import { decodeKey, textTag } from "../state/key-codec.ts";
+import { copyBytes } from "../utf8.ts";
 import { textsOf } from "./column-rows.ts";
 
 const bytesPerKey = 16;
@@ -28,18 +29,15 @@ export class ResultKeys {
 
   /** Adds the key `bytes[start, end)`, as it is encoded. */
   add(bytes: Buffer, start: number, end: number): void {
-    const text = this.#values === undefined ? textOfKey(bytes, start) : -1;
-    if (text < 0) this.#addValue(decodeKey(bytes, start, end));
-    else this.#addText(bytes, text, end);
+    if (this.#values === undefined && bytes[start] === textTag) this.#addText(bytes, start + 1, end);
+    else this.#addValue(decodeKey(bytes, start, end));
   }
 
   #addText(bytes: Buffer, start: number, end: number): void {
     const from = this.#ends[this.#length]!;
     const to = from + end - start;
     if (to > this.#bytes.length) this.#grow(from, to);
-    const own = this.#bytes;
-    if (end - start > 32) own.set(bytes.subarray(start, end), from);
-    else for (let at = from, other = start; at < to; ) own[at++] = bytes[other++]!;
+    copyBytes(this.#bytes, from, bytes, start, end);
     this.#ends[++this.#length] = to;
   }
 

@@ -1,8 +1,9 @@
 import type { StatefulNode } from "../pipeline/topology.ts";
 import type { ColumnRows, RowField } from "../ports/columns.ts";
-import type { NamedAggregate } from "../state/columns.ts";
+import type { Column, NamedAggregate } from "../state/columns.ts";
 import type { OperatorState } from "../state/stage-state.ts";
 import { copyAccumulator } from "./accumulators.ts";
+import { itself } from "./aggregates.ts";
 import { fieldOrder, setField, valuesOf } from "./column-rows.ts";
 import type { FiringWindow } from "./firing.ts";
 import type { DerivedRow } from "./origin.ts";
@@ -36,14 +37,17 @@ export class Results implements ColumnRows<DerivedRow> {
   readonly #keys = new ResultKeys(batchRows);
   readonly #starts = new Float64Array(batchRows);
   readonly #ends = new Float64Array(batchRows);
-  readonly #results: readonly unknown[][];
+  readonly #results: readonly Column[];
+  /** Nobody need be called for any result. */
+  readonly #areAccumulators: boolean;
   #rows: DerivedRow[] | undefined;
 
   constructor({ node, aggregates }: OperatorState) {
     this.#aggregates = aggregates.filter(({ folds }) => folds === "values");
     this.#names = fieldNamesOf(node);
     this.#latest = node.kind === "window" ? undefined : aggregates.length - 1;
-    this.#results = this.#aggregates.map(() => new Array(batchRows));
+    this.#results = this.#aggregates.map((of) => (isNumber(of) ? new Float64Array(batchRows) : new Array(batchRows)));
+    this.#areAccumulators = this.#aggregates.every(isNumber);
   }
 
   /** How many more rows fit in. */
@@ -75,22 +79,36 @@ export class Results implements ColumnRows<DerivedRow> {
   /** Adds a row for each of the keys `[from, to)` of a firing window, all of one key group. */
   append(due: FiringWindow, group: number, from: number, to: number, fail: FailKey): void {
     const begun = this.length;
+    if (this.#areAccumulators) this.#appendAccumulators(due, from, to);
+    else this.#appendResults(due, from, to, fail);
+    this.groups.fill(group, begun, this.length);
+    if (due.start === undefined || due.end === undefined) return;
+    this.times.fill(due.end - 1, begun, this.length);
+    this.#starts.fill(due.start, begun, this.length);
+    this.#ends.fill(due.end, begun, this.length);
+  }
+
+  #appendAccumulators({ bytes, ends, columns }: FiringWindow, from: number, to: number): void {
+    for (let index = from; index < to; index++) this.#keys.add(bytes, ends[index]!, ends[index + 1]!);
+    for (let at = 0; at < this.#results.length; at++)
+      copyNumbers(this.#results[at]!, this.length, columns[at]!, from, to);
+    if (this.#latest !== undefined) copyNumbers(this.times, this.length, columns[this.#latest]!, from, to);
+    this.length += to - from;
+  }
+
+  #appendResults(due: FiringWindow, from: number, to: number, fail: FailKey): void {
     for (let index = from; index < to; ) {
       try {
         for (; index < to; index++) {
           this.#setResults(due, index);
           this.#keys.add(due.bytes, due.ends[index]!, due.ends[index + 1]!);
-          this.times[this.length++] =
-            due.end === undefined ? (due.columns[this.#latest!]![index] as number) : due.end - 1;
+          if (this.#latest !== undefined) this.times[this.length] = due.columns[this.#latest]![index] as number;
+          this.length++;
         }
       } catch (error) {
         fail(due.keys.order[index++]!, error);
       }
     }
-    this.groups.fill(group, begun, this.length);
-    if (this.#latest !== undefined) return;
-    this.#starts.fill(due.start!, begun, this.length);
-    this.#ends.fill(due.end!, begun, this.length);
   }
 
   #setResults({ columns, stays }: FiringWindow, index: number): void {
@@ -114,4 +132,13 @@ export class Results implements ColumnRows<DerivedRow> {
     for (const [at, { name }] of this.#aggregates.entries()) setField(rows, name, this.#results[at]!, count);
     return rows;
   }
+}
+
+/** Whether it has plain numbers for accumulators, which are its results. */
+function isNumber({ aggregate }: NamedAggregate): boolean {
+  return aggregate.numeric === true && aggregate.result === itself;
+}
+
+function copyNumbers(to: Column, at: number, column: Column, from: number, end: number): void {
+  for (let index = from, place = at; index < end; ) to[place++] = column[index++];
 }
