@@ -53,7 +53,7 @@ export async function measureLatency(engine: Engine, world: World, options: Late
   const complaint = complaintAbout(measured, options);
   if (!complaint) rmSync(place.work, { recursive: true });
   const { p50, p99, max } = measured;
-  return { ...run, p50, p99, max, keepsUp: keepsUp(measured), complaint };
+  return { ...run, p50, p99, max, keepsUp: keepsUp(measured, engine.epochMs!), complaint };
 }
 
 async function measure(program: Program, { bootstrap, input, output, work }: Place, { rate, seconds }: LatencyOptions) {
@@ -78,7 +78,7 @@ export function complaintAbout(measured: Measured, { rate, seconds }: LatencyOpt
   return found.length === 0 ? undefined : found.map(([what, number]) => `${number} ${what}`).join(", ");
 }
 
-/** Noise of a tenth, and of some milliseconds, is no sign of a growing backlog. */
-export function keepsUp({ p50OfHalves: [first, second] }: Measured): boolean {
-  return second <= 1.1 * first + 20;
+/** Noise of a tenth, and of a part of the interval, is no sign of a growing backlog. */
+export function keepsUp({ p50OfHalves: [first, second] }: Measured, intervalMs: number): boolean {
+  return second <= 1.1 * first + 10 + intervalMs / 5;
 }

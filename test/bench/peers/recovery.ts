@@ -33,7 +33,7 @@ const calmMs = 3000;
 const calmStepMs = 333;
 /** Of traffic, that a checkpoint each second always leaves without a result. */
 const backlogSeconds = 3;
-const patienceMs = 180_000;
+const patienceMs = 600_000;
 const longestMs = 1_800_000;
 
 /** Has an engine keep a count of each key, kills it, starts it again at once, and looks when its results go on. */

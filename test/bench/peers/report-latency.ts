@@ -32,7 +32,7 @@ export function latencyTable(runs: readonly LatencyRun[]): string {
     "p50, ms": spreadOf(right.map(({ p50 }) => p50)),
     "p99, ms": spreadOf(right.map(({ p99 }) => p99)),
     "max, ms": spreadOf(right.map(({ max }) => max)),
-    "keeps up": right.every(({ keepsUp }) => keepsUp) ? "yes" : "no",
+    "keeps up": keepsUpCell(right),
     "CPU s": spreadOf(
       right.map(({ cpuSeconds }) => cpuSeconds),
       1,
@@ -42,6 +42,11 @@ export function latencyTable(runs: readonly LatencyRun[]): string {
     correct: correctCell(its),
   }));
   return formatTable(rows);
+}
+
+function keepsUpCell(right: readonly LatencyRun[]): string {
+  const up = right.filter(({ keepsUp }) => keepsUp).length;
+  return up === right.length && up > 0 ? "yes" : `${up} of ${right.length}`;
 }
 
 const memory = ({ peakBytes }: LatencyRun) => peakBytes / 2 ** 20;
