@@ -25,10 +25,7 @@ export abstract class Keys {
   /** The same for the keys `[from, to)`. */
   locateAll(table: KeyTable, from: number, to: number, numbers: Int32Array): void {
     const { tags, bytes, starts, ends } = this;
-    const hashes = this.#scratch.numbers;
-    for (let at = from; at < to; at++) {
-      numbers[at - from] = table.locate(hashes[at]!, tags[at]!, bytes, starts[at]!, ends[at]!);
-    }
+    table.locateAll({ hashes: this.#scratch.numbers, tags, bytes, starts, ends }, from, to, numbers);
   }
 
   /** The number of a key in a table; below 0 if it is not there. */

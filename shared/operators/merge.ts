@@ -20,6 +20,7 @@ export function mergeAll(
   fail: FailEntry,
   lifetime?: Lifetime,
 ): void {
+  if (lifetime === undefined && window.adopt(entries)) return;
   const known = window.keys.count;
   const numbers = lifetime === undefined ? window.touch(entries.keys) : window.locate(entries.keys);
   const replaced = lifetime?.replaced(window, numbers, known, entries);
@@ -62,6 +63,7 @@ export function mergeEach(
   fail: FailEntry,
   lifetime?: Lifetime,
 ): void {
+  if (lifetime === undefined && window.adopt(entries)) return;
   const known = window.keys.count;
   const numbers = window.locate(entries.keys);
   const next = new Array<unknown>(aggregates.length);

@@ -58,3 +58,50 @@ test("a key that is inserted again is found by its new number, also when the tab
     }),
   );
 });
+
+test("many keys at once get the numbers that they get one after the other", () => {
+  const text = fc.oneof(fc.string({ maxLength: 2 }), fc.string({ minLength: 30, maxLength: 40 }));
+  const texts = fc.array(
+    fc.tuple(fc.constantFrom("=", "#"), text).map(([tag, text]) => tag + text),
+    { maxLength: 700, size: "max" },
+  );
+  const cuts = fc.array(fc.nat(700), { maxLength: 3 });
+  fc.assert(
+    fc.property(texts, cuts, fc.constantFrom(0xffffffff, 0x3ff, 0x1f, 0), fc.boolean(), (keys, cuts, mask, tagged) => {
+      const encoded = keys.map((key) => Buffer.from(key));
+      const bytes = Buffer.concat(encoded);
+      const [hashes, starts, ends] = [
+        new Int32Array(keys.length),
+        new Int32Array(keys.length),
+        new Int32Array(keys.length),
+      ];
+      for (let at = 0, end = 0; at < keys.length; at++) {
+        starts[at] = end + (tagged ? 1 : 0);
+        hashes[at] = hashKey(encoded[at]!, 1, encoded[at]!.length) & mask;
+        ends[at] = end += encoded[at]!.length;
+      }
+      const tags = Uint8Array.from(keys, (key) => key.charCodeAt(0));
+      const [one, all] = [new KeyTable(), new KeyTable()];
+      let from = 0;
+      for (const to of [...cuts.map((cut) => Math.min(cut, keys.length)).sort((a, b) => a - b), keys.length]) {
+        const expected = encoded
+          .slice(from, to)
+          .map((key, at) => one.locate(hashes[from + at]!, key[0]!, key, 1, key.length));
+        const numbers = new Int32Array(to - from);
+        all.locateAll({ hashes, bytes, starts, ends, ...(tagged && { tags }) }, from, to, numbers);
+        assert.deepEqual([...numbers], expected);
+        from = to;
+      }
+      assert.equal(all.count, one.count);
+      assert.deepEqual(all.ends.subarray(0, all.count + 1), one.ends.subarray(0, one.count + 1));
+      assert.deepEqual(all.hashes.subarray(0, all.count), one.hashes.subarray(0, one.count));
+      assert.ok(all.bytes.subarray(0, all.ends[all.count]).equals(one.bytes.subarray(0, one.ends[one.count])));
+      // Nothing was left behind in the table.
+      for (const [at, key] of encoded.entries())
+        assert.equal(
+          all.find(hashes[at]!, key[0]!, key, 1, key.length),
+          one.find(hashes[at]!, key[0]!, key, 1, key.length),
+        );
+    }),
+  );
+});

@@ -9,7 +9,18 @@ export interface KeyColumn {
   readonly hashes: Int32Array;
 }
 
+/** Encoded keys where they lie: key i is `bytes[starts[i], ends[i])`, after the byte `tags[i]` where there are tags. */
+export interface KeysInPlace {
+  readonly hashes: Int32Array;
+  readonly tags?: Uint8Array;
+  readonly bytes: Uint8Array;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+}
+
 const initialCapacity = 16;
+/** Keys that are looked up together. */
+const blockKeys = 256;
 
 /**
  * A set of encoded keys, numbered in order of insertion: an open-addressing hash table in typed arrays, so that a million keys are a few
@@ -41,6 +52,84 @@ export class KeyTable implements KeyColumn {
     return found >= 0 ? found : this.#insert(~found, hash, tag, bytes, start, end);
   }
 
+  /**
+   * Sets `numbers[i - from]` for the keys `[from, to)` to what `locate` gives for them, one after the other. In blocks: first by hash alone, so that the processor waits for
+   * many places of a large table at once, then by bytes, mostly in order.
+   */
+  locateAll(keys: KeysInPlace, from: number, to: number, numbers: Int32Array): void {
+    for (let at = from; at < to; ) {
+      const end = Math.min(to, at + blockKeys);
+      const guessed = this.#guess(keys.hashes, at, end, numbers, from);
+      const settled = this.#settle(keys, at, end, numbers, from);
+      at = settled;
+      if (settled === end) continue;
+      // Another key with the same hash. All that was guessed to be new behind it is taken back, the last one first: nothing was put behind that.
+      for (let key = guessed - 1; key >= this.count; key--) this.#slots[this.#slotOf(key)] = 0;
+      const { hashes, tags, bytes, starts, ends } = keys;
+      const start = starts[at]!;
+      numbers[at - from] = tags
+        ? this.locate(hashes[at]!, tags[at]!, bytes, start, ends[at]!)
+        : this.locate(hashes[at]!, bytes[start]!, bytes, start + 1, ends[at]!);
+      at++;
+    }
+  }
+
+  /** Takes keys with equal hashes for equal, and gives new ones their place; returns how many there would be then. */
+  #guess(keys: Int32Array, from: number, to: number, numbers: Int32Array, first: number): number {
+    this.reserve(this.count + to - from);
+    const slots = this.#slots;
+    const hashes = this.hashes;
+    const mask = slots.length - 1;
+    let count = this.count;
+    for (let at = from; at < to; at++) {
+      const hash = keys[at]!;
+      let slot = home(hash) & mask;
+      let entry = slots[slot]!;
+      while (entry !== 0 && hashes[entry - 1] !== hash) {
+        slot = (slot + 1) & mask;
+        entry = slots[slot]!;
+      }
+      if (entry === 0) {
+        hashes[count++] = hash;
+        slots[slot] = count;
+        entry = count;
+      }
+      numbers[at - first] = entry - 1;
+    }
+    return count;
+  }
+
+  /** Compares the bytes of keys with those that they were taken for, and appends new ones; returns the first that is another after all, or `to`. */
+  #settle(keys: KeysInPlace, from: number, to: number, numbers: Int32Array, first: number): number {
+    const { tags, bytes, starts, ends } = keys;
+    for (let at = from; at < to; at++) {
+      const number = numbers[at - first]!;
+      const end = ends[at]!;
+      let other = starts[at]!;
+      let own = this.ends[number]!;
+      const length = end - other + (tags === undefined ? 0 : 1);
+      if (number < this.count) {
+        if (this.ends[number + 1]! - own !== length) return at;
+        const table = this.bytes;
+        if (tags !== undefined && table[own++] !== tags[at]) return at;
+        while (other < end && table[own] === bytes[other]) {
+          own++;
+          other++;
+        }
+        if (other < end) return at;
+        continue;
+      }
+      if (own + length > this.bytes.length) this.#growBytes(own + length);
+      const table = this.bytes;
+      this.ends[number + 1] = own + length;
+      this.count = number + 1;
+      if (tags !== undefined) table[own++] = tags[at]!;
+      if (end - other > 32) table.set(bytes.subarray(other, end), own);
+      else while (other < end) table[own++] = bytes[other++]!;
+    }
+    return to;
+  }
+
   /** The number of a key; below 0 if it is not there. */
   find(hash: number, tag: number, bytes: Uint8Array, start: number, end: number): number {
     return this.#search(hash, tag, bytes, start, end);
@@ -49,9 +138,7 @@ export class KeyTable implements KeyColumn {
   /** Inserts the key with this number once more: it is found by the new number from now on. */
   again(number: number): number {
     this.reserve(this.count + 1);
-    const mask = this.#slots.length - 1;
-    let slot = home(this.hashes[number]!) & mask;
-    while (this.#slots[slot] !== number + 1) slot = (slot + 1) & mask;
+    const slot = this.#slotOf(number);
     const start = this.ends[number]!;
     return this.#insert(slot, this.hashes[number]!, this.bytes[start]!, this.bytes, start + 1, this.ends[number + 1]!);
   }
@@ -118,6 +205,13 @@ export class KeyTable implements KeyColumn {
     this.#slots = new Int32Array(capacity * 2);
     // Of a key that was inserted again the newest comes first, and so is found.
     for (let key = this.count - 1; key >= 0; key--) this.#slots[this.#freeSlot(hashes[key]!)] = key + 1;
+  }
+
+  #slotOf(key: number): number {
+    const mask = this.#slots.length - 1;
+    let slot = home(this.hashes[key]!) & mask;
+    while (this.#slots[slot] !== key + 1) slot = (slot + 1) & mask;
+    return slot;
   }
 
   #freeSlot(hash: number): number {

@@ -83,6 +83,20 @@ export class WindowState implements Entries {
   }
 
   /**
+   * A window without keys takes a table of keys over as it is, with its columns, instead of copying key by key. The table must not have a key twice, and belongs to the window from now
+   * on; all of its keys are new.
+   *
+   * @returns whether it did
+   */
+  adopt({ keys, columns }: Entries): boolean {
+    if (this.#keys.count > 0 || !(keys instanceof KeyTable)) return false;
+    this.#keys = keys;
+    this.#columns = columns.slice(0, this.#columns.length);
+    growColumns(this.#columns, keys.capacity);
+    return true;
+  }
+
+  /**
    * Sets entries as they are in a snapshot, or in another table: all of them, or those with these numbers.
    *
    * @returns their numbers here
@@ -128,11 +142,14 @@ export class WindowState implements Entries {
   locate({ count, bytes, ends, hashes }: KeyColumn, chosen?: Int32Array): Int32Array {
     const located = new Int32Array(chosen?.length ?? count);
     this.#keys.reserve(located.length);
-    for (let index = 0; index < located.length; index++) {
-      const key = chosen === undefined ? index : chosen[index]!;
-      const start = ends[key]!;
-      located[index] = this.#keys.locate(hashes[key]!, bytes[start]!, bytes, start + 1, ends[key + 1]!);
-    }
+    if (chosen === undefined)
+      this.#keys.locateAll({ hashes, bytes, starts: ends, ends: ends.subarray(1) }, 0, count, located);
+    else
+      for (let index = 0; index < located.length; index++) {
+        const key = chosen[index]!;
+        const start = ends[key]!;
+        located[index] = this.#keys.locate(hashes[key]!, bytes[start]!, bytes, start + 1, ends[key + 1]!);
+      }
     growColumns(this.#columns, this.#keys.capacity);
     return located;
   }
