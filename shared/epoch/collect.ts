@@ -24,7 +24,8 @@ export async function collect(
   const known = await ledger.epochs({ from: 1, to: head.decided + 1 });
   const attempts = new Map(known.map((row) => [row.epoch, row.attempt]));
   await dropOld(engine, known, head.committed - retention.checkpoints);
-  const retained = retainedObjects(await ledger.epochs({ from: 1, to: Number.MAX_SAFE_INTEGER }));
+  const first = known.find((row) => row.status !== "decided" || !row.dropped)?.epoch ?? 1;
+  const retained = retainedObjects(await ledger.epochs({ from: first, to: Number.MAX_SAFE_INTEGER }));
 
   const isOld = ({ epoch, attempt }: { epoch: number; attempt: number }) =>
     epoch <= head.committed || attempt < (attempts.get(epoch) ?? 0);
@@ -58,13 +59,14 @@ async function tidy(engine: Engine): Promise<number> {
 
 /** Marks checkpoints up to `last` as not retained; a pin that is there first wins. */
 async function dropOld(engine: Engine, rows: readonly EpochRow[], last: number): Promise<void> {
-  for (const row of rows)
-    if (row.status === "decided" && row.epoch <= last && !row.dropped && row.pins.length === 0)
-      await engine.ledger.drop(row.epoch);
+  const old = rows.filter(
+    (row) => row.status === "decided" && row.epoch <= last && !row.dropped && row.pins.length === 0,
+  );
+  if (old.length > 0) await engine.ledger.drop(old.map(({ epoch }) => epoch));
 }
 
 /**
- * Everything that a checkpoint names which is not dropped. Read after the drops: one that was pinned meanwhile is still there. And without an upper end: to
+ * Everything that a checkpoint names which is not dropped. Read after the drops, from the first that was not dropped before on: one that was pinned meanwhile is still there. And without an upper end: to
  * a collector that was held up, all that it knew may be dropped by now, while newer checkpoints go on naming the objects of those.
  */
 function retainedObjects(rows: readonly EpochRow[]): Set<string> {

@@ -33,7 +33,8 @@ export interface Policy {
 
 /** Bytes of a first epoch, before anything is known of the speed. */
 const firstBytes = 8 << 20;
-const leastBytes = 64 << 10;
+/** Of fewer, an epoch's time is not its records' any more: it would get smaller and smaller, and never keep up. */
+const leastBytes = 256 << 10;
 /** Below this an epoch is not worth more than one task a stage. */
 const bytesPerTask = 2 << 20;
 

@@ -143,8 +143,8 @@ export interface Ledger {
   release(owner: number, sequence: number): Promise<"released" | "changed">;
 
   // ---- retention and restore (protocol §8)
-  /** Marks a decided checkpoint as not retained, unless it is pinned, or is the last decided one. */
-  drop(epoch: number): Promise<"dropped" | "pinned" | "missing">;
+  /** Marks decided checkpoints as not retained, unless they are pinned, or the last decided one; each by itself. What became of each, in order. */
+  drop(epochs: readonly number[]): Promise<("dropped" | "pinned" | "missing")[]>;
   /** Holds a checkpoint, unless it is dropped. */
   pin(epoch: number, name: string): Promise<"pinned" | "dropped" | "missing">;
   unpin(epoch: number, name: string): Promise<void>;

@@ -505,7 +505,7 @@ export const mutants: readonly Mutant[] = [
     "collector ignores pins",
     "a pinned checkpoint is not dropped",
     patch(`${items}/conditions.ts`, "row.pins.length > 0 || row.epoch", "row.epoch"),
-    patch(collect, "&& row.pins.length === 0)", ")"),
+    patch(collect, "&& row.pins.length === 0,", ","),
   ),
   mutant(
     "epoch numbers go back",

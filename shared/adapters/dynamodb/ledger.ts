@@ -116,8 +116,12 @@ export class DynamoLedger implements Ledger {
   readonly release: Ledger["release"] = (owner, sequence) =>
     this.#store.write([wakeKey, headKey], (items) => release(items, owner, sequence));
 
-  readonly drop: Ledger["drop"] = (epoch) =>
-    this.#store.settle([headKey, epochKey(epoch)], (items) => drop(items, epoch));
+  readonly drop: Ledger["drop"] = async (epochs) => {
+    const outcomes: ReturnType<typeof drop>[] = [];
+    for (const epoch of epochs)
+      outcomes.push(await this.#store.settle([headKey, epochKey(epoch)], (items) => drop(items, epoch)));
+    return outcomes;
+  };
   readonly pin: Ledger["pin"] = (epoch, name) =>
     this.#store.write([epochKey(epoch)], (items) => pin(items, epoch, name));
   readonly unpin: Ledger["unpin"] = (epoch, name) =>

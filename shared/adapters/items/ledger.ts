@@ -63,7 +63,8 @@ export class ItemLedger implements Ledger {
   readonly release: Ledger["release"] = async (owner, sequence) =>
     this.#store.write((items) => release(items, owner, sequence));
 
-  readonly drop: Ledger["drop"] = async (epoch) => this.#store.write((items) => drop(items, epoch));
+  readonly drop: Ledger["drop"] = async (epochs) =>
+    this.#store.write((items) => epochs.map((epoch) => drop(items, epoch)));
   readonly pin: Ledger["pin"] = async (epoch, name) => this.#store.write((items) => pin(items, epoch, name));
   readonly unpin: Ledger["unpin"] = async (epoch, name) => this.#store.write((items) => unpin(items, epoch, name));
   readonly restore: Ledger["restore"] = async (restored) => this.#store.write((items) => restore(items, restored));

@@ -270,7 +270,7 @@ export function racesSuite(check: Check, rounds: number): void {
       const outcomes = await race(
         epoch,
         ledgers,
-        (each) => each.drop(epoch),
+        async (each) => (await each.drop([epoch]))[0],
         (each) => each.pin(epoch, "save"),
       );
       assert.equal(outcomes[0], outcomes[1]);

@@ -121,7 +121,8 @@ const stop: Step = async (ledger, random) => {
   if (random.below(4) === 0) await ledger.stop(failureOf().error, { attempt });
 };
 const someEpoch = async (ledger: Ledger, random: SeededRandom) => 1 + random.below((await ledger.head())!.decided + 1);
-const drop: Step = async (ledger, random) => ledger.drop(await someEpoch(ledger, random));
+const drop: Step = async (ledger, random) =>
+  ledger.drop([await someEpoch(ledger, random), await someEpoch(ledger, random)]);
 const pin: Step = async (ledger, random) => ledger.pin(await someEpoch(ledger, random), "save");
 const unpin: Step = async (ledger, random) => ledger.unpin(await someEpoch(ledger, random), "save");
 const trim: Step = async (ledger, random) => {

@@ -8,9 +8,9 @@ export function retentionSuite(check: Check): void {
     await begin(ledger);
     for (let epoch = 1; epoch <= 3; epoch++) await committed(ledger, epoch);
     assert.equal(await ledger.pin(1, "save"), "pinned");
-    assert.equal(await ledger.drop(1), "pinned");
-    assert.equal(await ledger.drop(2), "dropped");
-    assert.equal(await ledger.drop(2), "dropped");
+    assert.equal((await ledger.drop([1]))[0], "pinned");
+    assert.equal((await ledger.drop([2]))[0], "dropped");
+    assert.equal((await ledger.drop([2]))[0], "dropped");
     assert.equal(await ledger.pin(2, "save"), "dropped");
     const rows = await ledger.epochs({ from: 1, to: 2 });
     assert.deepEqual(
@@ -30,18 +30,18 @@ export function retentionSuite(check: Check): void {
     assert.deepEqual(row?.status === "decided" && row.pins, ["a", "b"]);
     await ledger.unpin(1, "a");
     await ledger.unpin(1, "unknown");
-    assert.equal(await ledger.drop(1), "pinned");
+    assert.equal((await ledger.drop([1]))[0], "pinned");
     await ledger.unpin(1, "b");
-    assert.equal(await ledger.drop(1), "dropped");
+    assert.equal((await ledger.drop([1]))[0], "dropped");
   });
 
   check("I5: the last decided checkpoint is never dropped; others are no checkpoints", async (ledger) => {
     await begin(ledger);
     await committed(ledger, 1);
     await planned(ledger, 2);
-    assert.equal(await ledger.drop(1), "pinned");
+    assert.equal((await ledger.drop([1]))[0], "pinned");
     for (const epoch of [0, 2, 3]) {
-      assert.equal(await ledger.drop(epoch), "missing");
+      assert.equal((await ledger.drop([epoch]))[0], "missing");
       assert.equal(await ledger.pin(epoch, "x"), "missing");
       await ledger.unpin(epoch, "x");
     }
@@ -94,7 +94,7 @@ export function retentionSuite(check: Check): void {
     await ledger.abandonUnit(1, "out", "1");
     await ledger.commit(1, 5);
     for (let epoch = 2; epoch <= 4; epoch++) await committed(ledger, epoch);
-    for (const epoch of [1, 2]) await ledger.drop(epoch);
+    await ledger.drop([1, 2]);
     await ledger.trim({ detailsFrom: 4, epochsFrom: 4 });
     assert.deepEqual(await ledger.units(1), [{ ...units[1], status: "abandoned" }]);
     assert.deepEqual(
@@ -111,7 +111,7 @@ export function retentionSuite(check: Check): void {
       await committed(ledger, 2);
       await committed(ledger, 3, { units: [] });
       await decided(ledger, 4, { units: [unitOf("0"), unitOf("0", "late")] });
-      for (const epoch of [1, 2, 3]) await ledger.drop(epoch);
+      await ledger.drop([1, 2, 3]);
       const numbers = async () => {
         await ledger.trim({ detailsFrom: 99, epochsFrom: 99 });
         return (await ledger.epochs({ from: 0, to: 9 })).map((one) => one.epoch);
@@ -127,7 +127,7 @@ export function retentionSuite(check: Check): void {
     await begin(ledger);
     for (let epoch = 1; epoch <= 5; epoch++) await committed(ledger, epoch);
     await ledger.pin(2, "save");
-    for (const epoch of [1, 2, 4, 5]) await ledger.drop(epoch);
+    await ledger.drop([1, 2, 4, 5]);
     await ledger.trim({ detailsFrom: 6, epochsFrom: 4 });
     const numbers = async () => (await ledger.epochs({ from: 0, to: 9 })).map((one) => one.epoch);
     assert.deepEqual(await numbers(), [2, 3, 4, 5]);
