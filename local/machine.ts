@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { StateMachine } from "aws-local-stepfunctions";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type AbortInput, abort } from "../shared/epoch/abort.ts";
 import { commit, seal } from "../shared/epoch/commit.ts";
 import { decide } from "../shared/epoch/decide.ts";
@@ -8,14 +7,19 @@ import { runOf } from "../shared/epoch/names.ts";
 import type { OperateOutcome } from "../shared/epoch/operate.ts";
 import { type PlanAnswer, plan, type TaskName } from "../shared/epoch/plan.ts";
 import { startOwner } from "../shared/epoch/wake.ts";
+import type { Json } from "../shared/json.ts";
+import { type Host, type Machine, interpret as run, StateError } from "../shared/machine/interpreter.ts";
 import type { EpochId } from "../shared/ports/ledger.ts";
+import definition from "../statemachines/checkpoint.asl.json" with { type: "json" };
 
 /** The one definition of the coordinator; on AWS the placeholders become functions, here handlers go by the names of its states. */
-const definition = JSON.parse(readFileSync(new URL("../statemachines/checkpoint.asl.json", import.meta.url), "utf8"));
+const machine = definition as Machine;
 
-/** Milliseconds that the machine's fixed waits take here: a person is looking on. */
-const waitTimeOverrides = { "Plan failed": 100, "Commit failed": 200, "Abort failed": 200 };
-const retryIntervalOverrides = { Operate: 50, Abort: 50, "Start owner": 50 };
+/** Milliseconds that fixed waits, and those before a state is tried again, take here: a person is looking on. */
+const shortWaits: Readonly<Record<string, number>> = {
+  ...{ "Plan failed": 100, "Commit failed": 200, "Abort failed": 200 },
+  ...{ Operate: 50, Abort: 50, "Start owner": 50 },
+};
 
 /** How long a wait goes on after Ctrl-C at most. */
 const mostInattentiveMs = 100;
@@ -60,25 +64,40 @@ async function waited(
   return { action: "again" };
 }
 
-/** Interprets the state machine under an execution's name. */
+/** Interprets the state machine under an execution's name. Once aborted, it calls nothing any more, and its result never comes. */
 export function interpret(name: string, handlers: Handlers): { result: Promise<void>; abort(): void } {
-  const machine = new StateMachine(definition, { validationOptions: { noValidate: true } });
-  const taskResourceLocalHandlers = Object.fromEntries(
-    Object.entries(handlers).map(([state, handler]) => [
-      state,
-      async (input: unknown) => (await handler(input as never)) ?? null,
-    ]),
-  );
-  const execution = machine.run({}, {
-    overrides: { taskResourceLocalHandlers, waitTimeOverrides, retryIntervalOverrides },
-    context: { Execution: { Name: name } },
-    noThrowOnAbort: true,
-  } as Parameters<typeof machine.run>[1]);
-  void discard(execution.eventLogs);
-  return { result: execution.result.then(() => undefined), abort: execution.abort };
+  const stop = new AbortController();
+  const { signal } = stop;
+  const host: Host = {
+    task: (state, input, timeoutSeconds) =>
+      signal.aborted ? never() : inTime(state, () => handlers[state]!(input as never), timeoutSeconds * 1000, signal),
+    wait: (seconds, state) => sleep(shortWaits[state] ?? seconds * 1000, undefined, { signal }).catch(never),
+  };
+  const result = run(machine, { Execution: { Name: name } }, {}, host).then(() => undefined);
+  return { result, abort: () => stop.abort() };
 }
 
-/** The interpreter keeps an execution's events until they are read. */
-async function discard(events: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of events);
+const never = () => new Promise<never>(() => {});
+
+/** As a function is invoked: its exception is an error of its state, and so is an answer that does not come. */
+async function inTime(
+  state: string,
+  call: () => Promise<unknown>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Json> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new StateError("States.Timeout", `${state} took too long`)), timeoutMs);
+  // Nobody waits for what an execution that was given up has called: it must not keep the process alive.
+  const release = () => clearTimeout(timer);
+  signal.addEventListener("abort", release);
+  try {
+    return ((await Promise.race([call(), late])) ?? null) as Json;
+  } catch (error) {
+    if (error instanceof StateError) throw error;
+    throw new StateError((error as Error).name, (error as Error).message);
+  } finally {
+    release();
+    signal.removeEventListener("abort", release);
+  }
 }

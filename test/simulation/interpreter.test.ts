@@ -1,11 +1,11 @@
-/** The simulator's interpreter and the one that the local runner uses go through the same states, whatever the functions answer. */
+/** Our interpreter, the local runner's and the simulator's, and another go through the same states, whatever the functions answer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StateMachine } from "aws-local-stepfunctions";
 import type { Json } from "../../shared/json.ts";
+import { interpret, StateError } from "../../shared/machine/interpreter.ts";
 import { Chance } from "../../shared/testing/simulation/chance.ts";
 import { coordinator } from "../../shared/testing/simulation/executions.ts";
-import { interpret, StateError } from "../../shared/testing/simulation/interpreter.ts";
 import { seededRandom } from "../support/seed.ts";
 
 /** What a function answers to an input that it has been given so many times before; undefined is an exception. */

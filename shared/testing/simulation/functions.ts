@@ -11,8 +11,8 @@ import { startOwner, wake } from "../../epoch/wake.ts";
 import { EpochflowError } from "../../errors.ts";
 import { InvariantError } from "../../invariant.ts";
 import type { Json } from "../../json.ts";
+import { StateError } from "../../machine/interpreter.ts";
 import type { EpochId } from "../../ports/ledger.ts";
-import { StateError } from "./interpreter.ts";
 import { type Nature, Sandbox } from "./sandbox.ts";
 
 /** `report` is for errors that a handler itself catches. */

@@ -1,8 +1,8 @@
 /**
  * An interpreter of the part of the Amazon States Language that the coordinator is written in (states-language.net, 2016; JSONPath), whose waits and tasks
- * are somebody else's: of the simulator's scheduler.
+ * are somebody else's: the local runner's, and those of the simulator's scheduler. A test compares it with one that is not ours.
  */
-import type { Json } from "../../json.ts";
+import type { Json } from "../json.ts";
 
 /** A failed task or state: what `Retry` and `Catch` match, and what a `Catch` hands on. */
 export class StateError extends Error {
@@ -17,8 +17,8 @@ export class StateError extends Error {
 export interface Host {
   /** Runs a task; rejects with `StateError`. */
   task(state: string, input: Json, timeoutSeconds: number): Promise<Json>;
-  /** Never resolves if the execution is over meanwhile. */
-  wait(seconds: number): Promise<void>;
+  /** In a state, or before it is tried again. Never resolves if the execution is over meanwhile. */
+  wait(seconds: number, state: string): Promise<void>;
 }
 
 interface Rule {
@@ -112,7 +112,7 @@ class Execution {
         const tried = retrier ? (tries.get(retrier) ?? 0) : 0;
         if (retrier && tried < (retrier.MaxAttempts ?? 3)) {
           tries.set(retrier, tried + 1);
-          await this.#host.wait((retrier.IntervalSeconds ?? 1) * (retrier.BackoffRate ?? 2) ** tried);
+          await this.#host.wait((retrier.IntervalSeconds ?? 1) * (retrier.BackoffRate ?? 2) ** tried, name);
           if (isCancelled(scope)) return await never();
           continue;
         }
@@ -141,7 +141,7 @@ class Execution {
       case "Task":
         return await this.#host.task(name, input, state.TimeoutSeconds ?? 60);
       case "Wait":
-        await this.#host.wait(state.Seconds ?? Number(this.#read(state.SecondsPath ?? "$", input)));
+        await this.#host.wait(state.Seconds ?? Number(this.#read(state.SecondsPath ?? "$", input)), name);
         return input;
       case "Map": {
         const items = this.#read(state.ItemsPath ?? "$", input) as readonly Json[];
