@@ -51,9 +51,9 @@ export class OperatorThreads {
     this.threads = Array.from({ length: options.threads }, () => new Thread(options));
   }
 
-  /** Starts the first thread, which the first epoch will need, while that is planned. */
-  warm(): void {
-    this.threads[0]?.warm();
+  /** Starts so many threads, which the first epoch will need, before there are tasks for them. */
+  warm(count: number): void {
+    for (const thread of this.threads.slice(0, count)) thread.warm();
   }
 
   async operate(name: TaskName): Promise<OperateOutcome> {

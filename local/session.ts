@@ -46,6 +46,9 @@ export interface Loaded {
 }
 
 const retainedHistory = 1000;
+const defaultTaskTimeoutMs = 60_000;
+/** Threads that are started before there is work for them; more are when there is. */
+const warmThreads = 2;
 /** How often an idle pipeline that follows its input looks for more, where the source cannot tell. */
 const lookEveryMs = 100;
 
@@ -102,7 +105,7 @@ async function startSession(
   options: RunOptions,
   internals: Internals,
   ledger: Ledger,
-  { uid }: Head,
+  { uid, status }: Head,
 ): Promise<Session> {
   const policy = {
     ...localPolicy(options, () => options.signal?.aborted ?? false),
@@ -110,8 +113,28 @@ async function startSession(
   };
   const executions: LocalExecutions = new LocalExecutions((name) => session.interpret(name));
   const parts = { ...loaded, uid, ledger, policy, executions };
-  const session: Session = new Session(loaded, options, internals, await composeLocalEngine(parts), executions);
+  const onRead = (records: number, bytes: number) => session.read(records, bytes);
+  const threads = internals.engine ? undefined : threadsOf(loaded, options, { ...parts, onRead });
+  // The first one loads its modules while this thread does.
+  if (status === "running") threads?.warm(1);
+  const composed = await composeLocalEngine(parts).catch(async (error) => {
+    await threads?.close();
+    throw error;
+  });
+  const session: Session = new Session(loaded, options, internals, composed, executions, threads);
   return session;
+}
+
+/** Of a pipeline that is a module. */
+function threadsOf(
+  { url, topology, state }: Loaded,
+  { parameters = {}, taskTimeoutMs = defaultTaskTimeoutMs }: RunOptions,
+  parts: { uid: string; ledger: Ledger; policy: Policy; onRead: (records: number, bytes: number) => void },
+): OperatorThreads | undefined {
+  if (url === undefined) return undefined;
+  const { uid, ledger, policy, onRead } = parts;
+  const setup = { url, pipeline: topology.name, parameters, state, uid };
+  return new OperatorThreads({ threads: policy.parallelism, taskTimeoutMs, ledger, setup, onRead });
 }
 
 class Session {
@@ -133,7 +156,9 @@ class Session {
     internals: Internals,
     composed: ComposedEngine,
     executions: LocalExecutions,
+    threads: OperatorThreads | undefined,
   ) {
+    this.threads = threads;
     this.loaded = loaded;
     this.options = options;
     this.composed = composed;
@@ -161,7 +186,6 @@ class Session {
       options.onMessage?.({ level: "warning", text });
       watch?.({ type: "held-back", text });
     });
-    this.threads = loaded.url && !internals.engine ? this.startThreads(loaded.url, composed.uid) : undefined;
     const plain = handlersOf(
       this.engine,
       (name) => this.operate(name),
@@ -175,10 +199,14 @@ class Session {
     return this.engine.policy.parallelism;
   }
 
+  read(records: number, bytes: number): void {
+    this.tracker.read(records, bytes);
+  }
+
   async run(): Promise<RunResult> {
     const { engine, executions, tracker } = this;
     try {
-      this.threads?.warm();
+      this.threads?.warm(warmThreads);
       await tracker.begin();
       const before = tracker.progress;
       await removePartialObjects(this.loaded.state);
@@ -229,17 +257,6 @@ class Session {
     } catch {
       return true;
     }
-  }
-
-  private startThreads(url: string, uid: string): OperatorThreads {
-    const { options, loaded } = this;
-    return new OperatorThreads({
-      threads: this.engine.policy.parallelism,
-      taskTimeoutMs: options.taskTimeoutMs ?? 60_000,
-      ledger: this.engine.ledger,
-      setup: { url, pipeline: loaded.topology.name, parameters: options.parameters ?? {}, state: loaded.state, uid },
-      onRead: (records, bytes) => this.tracker.read(records, bytes),
-    });
   }
 
   private async operate(name: TaskName): Promise<OperateOutcome> {
