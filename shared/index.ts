@@ -6,7 +6,7 @@
 export type { ErrorDescription, ErrorKind, ErrorPlace } from "./errors.ts";
 export { EpochflowError, InfrastructureError, LossError, UsageError, UserCodeError } from "./errors.ts";
 export type { Json } from "./json.ts";
-export type { Aggregate, FieldFold, NumberOf } from "./operators/aggregates.ts";
+export type { Aggregate, NumberOf } from "./operators/aggregates.ts";
 export { aggregate, average, collect, count, max, min, reduce, sum } from "./operators/aggregates.ts";
 export { checkOptions } from "./options.ts";
 export type {

@@ -1,7 +1,7 @@
 import { UserCodeError } from "../errors.ts";
-import { toSelector } from "../pipeline/pointer.ts";
+import { toSelector, withPointer } from "../pipeline/pointer.ts";
 import type { At, Pointer, PointerTo } from "../pipeline/pointer-types.ts";
-import { withKernel } from "./kernels.ts";
+import { withFieldAdd, withKernel } from "./kernels.ts";
 
 /**
  * An aggregate as a monoid on accumulators: because partial ones can be merged, readers pre-aggregate before the shuffle, as a combiner
@@ -12,21 +12,12 @@ export interface Aggregate<in T, A, out R> {
   readonly name: string;
   /** The accumulator is always a plain number, so that state may keep it in a column of numbers. */
   readonly numeric?: boolean;
-  /** What it folds of each value, where that is no more than a field. */
-  readonly field?: FieldFold<A>;
   init(): A;
   add(accumulator: A, value: T): A;
   /** Associative; `other` holds what came after `accumulator`. */
   merge(accumulator: A, other: A): A;
   /** Called again each time that the window fires: must leave the accumulator as it is. */
   result(accumulator: A): R;
-}
-
-/** For each value, `add` is `field.add` of what the pointer leads to in it: so the rest of the value need not be there. */
-export interface FieldFold<A> {
-  /** A JSON pointer (RFC 6901). */
-  readonly pointer: string;
-  add(accumulator: A, found: unknown): A;
 }
 
 /** A number of a value: by a function, or by a JSON pointer into it, "/amount". */
@@ -84,7 +75,7 @@ export function average<T>(select: NumberOf<T>): Aggregate<T, [sum: number, coun
   return {
     name: "average",
     init: () => [0, 0],
-    ...foldNumber<T, [sum: number, count: number]>("average", select, (accumulator, number) => {
+    add: addNumber<T, [sum: number, count: number]>("average", select, (accumulator, number) => {
       accumulator[0] += number;
       accumulator[1] += 1;
       return accumulator;
@@ -109,7 +100,7 @@ export function collect<T>(select: string | ((value: T) => unknown) = ""): Aggre
   return {
     name: "collect",
     init: () => [],
-    ...foldField<T, unknown[]>("collect", select, (accumulator, found) => {
+    add: addField<T, unknown[]>("collect", select, (accumulator, found) => {
       accumulator.push(found);
       return accumulator;
     }),
@@ -147,28 +138,28 @@ function foldNumbers<T>(
     name,
     numeric: true,
     init: () => initial,
-    ...foldNumber<T, number>(name, select, combine),
+    add: addNumber<T, number>(name, select, combine),
     merge: combine,
     result: itself,
   };
 }
 
-type Fold<T, A> = Pick<Aggregate<T, A, unknown>, "add" | "field">;
+type Add<T, A> = (accumulator: A, value: T) => A;
 
-/** Folds a finite number of each value. */
-function foldNumber<T, A>(name: string, select: NumberOf<T>, add: (accumulator: A, number: number) => A): Fold<T, A> {
+/** Adds a finite number of each value. */
+function addNumber<T, A>(name: string, select: NumberOf<T>, add: (accumulator: A, number: number) => A): Add<T, A> {
   const pointer = typeof select === "string" ? select : undefined;
-  return foldField<T, A>(name, select, (accumulator, found) => add(accumulator, finite(name, found, pointer)));
+  return addField<T, A>(name, select, (accumulator, found) => add(accumulator, finite(name, found, pointer)));
 }
 
-function foldField<T, A>(
+function addField<T, A>(
   name: string,
   given: string | ((value: T) => unknown),
   add: (accumulator: A, found: unknown) => A,
-): Fold<T, A> {
+): Add<T, A> {
   const select = toSelector<(value: T) => unknown>(`${name}()`, given);
-  const fold = { add: (accumulator: A, value: T) => add(accumulator, select(value)) };
-  return typeof given === "string" ? { ...fold, field: { pointer: given, add } } : fold;
+  const addWhole: Add<T, A> = (accumulator, value) => add(accumulator, select(value));
+  return typeof given === "string" ? withFieldAdd(withPointer(given, addWhole), add) : addWhole;
 }
 
 /** One NaN would make a whole window's result NaN, and JSON has no word for it: better to refuse the one record. */

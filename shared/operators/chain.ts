@@ -1,9 +1,11 @@
 import { pointerOf } from "../pipeline/pointer.ts";
-import type { KeyByNode, Node, Topology } from "../pipeline/topology.ts";
+import type { FlatMapNode, KeyByNode, MapNode, Node, Topology } from "../pipeline/topology.ts";
 import { announce, type ChainEnds } from "./ends.ts";
 import type { Failures } from "./failures.ts";
-import { compileKeyBy, compileTextKeyBy } from "./key-by.ts";
+import type { Documents } from "./json/documents.ts";
+import { compileDocumentKeyBy, compileKeyBy, compileTextKeyBy } from "./key-by.ts";
 import { operatorOf } from "./operators.ts";
+import { rowsMaker } from "./select.ts";
 import { compileSplit } from "./split.ts";
 import { Scratch, type Texts, type Values } from "./values.ts";
 
@@ -42,6 +44,35 @@ export function compileTextChain(
       };
     }),
   );
+}
+
+/** The same where `root` gives documents of JSON as bytes, of which all nodes after it ask for fields alone (`pointersAsked`). */
+export function compileDocumentChain(
+  topology: Topology,
+  root: string,
+  ends: ChainEnds,
+  failures: Failures,
+): (input: Documents) => void {
+  const nodes = childrenOf(topology, root);
+  return inTurn(nodes.map((node) => compileDocumentNode(topology, node, ends, failures)));
+}
+
+function compileDocumentNode(topology: Topology, node: Node, ends: ChainEnds, failures: Failures) {
+  if (node.kind === "keyBy") return compileDocumentKeyBy(topology, node, ends, failures);
+  const next = compileChain(topology, node.id, ends, failures);
+  if (node.kind === "select") {
+    const makeRows = rowsMaker(node);
+    return (input: Documents) => {
+      if (input.count === 0) return;
+      announce(ends, node.id, input);
+      next({ origin: input.origin, values: makeRows(input), rows: input.rows });
+    };
+  }
+  // What the pointer finds is given to the operator in place of the document.
+  const { apply, ...rest } = node as MapNode | FlatMapNode;
+  const pointer = pointerOf(apply) as string;
+  const step = compileNode(topology, { ...rest, apply: (value: unknown) => value } as Node, ends, failures, false);
+  return (input: Documents) => step({ origin: input.origin, rows: input.rows, values: [...input.column(pointer)] });
 }
 
 /** Whether it is worth it that a node gives texts as bytes: an operator after it takes them. */

@@ -94,7 +94,7 @@ export class Combiner {
   /** Values `[from, to)` missed the windows `first`, … before `before`: value by value, so that the order is that of the records. */
   #writeLate(
     keys: Keys,
-    { origin, values, rows }: Values,
+    input: Values,
     times: Float64Array,
     from: number,
     to: number,
@@ -105,6 +105,7 @@ export class Combiner {
     const missed = (before - first) / window.everyMs;
     this.#counts.late += missed * (to - from);
     if (late === undefined) return;
+    const { origin, values, rows } = input;
     const lateRows: LateRow[] = [];
     for (let index = from; index < to; index++) {
       for (let windowStart = first; windowStart < before; windowStart += window.everyMs) {

@@ -1,35 +1,45 @@
 import { UserCodeError } from "../errors.ts";
+import { pointerOf } from "../pipeline/pointer.ts";
 import { isStateful, type Key, type KeyByNode, type Topology } from "../pipeline/topology.ts";
 import { whyNoKey } from "../state/key-codec.ts";
 import { announce, type ChainEnds } from "./ends.ts";
 import type { Failures } from "./failures.ts";
+import type { Documents } from "./json/documents.ts";
 import { EncodedKeys, type Keys, TextKeys } from "./keys.ts";
-import { settled, userFunction } from "./user-function.ts";
-import type { Texts, Values } from "./values.ts";
+import { settled, type UserFunction, userFunction } from "./user-function.ts";
+import { Remaining, type Texts, type Values } from "./values.ts";
 
 /** Keys by a function of the user's. What fails is left out. */
 export function compileKeyBy(topology: Topology, node: KeyByNode, ends: ChainEnds, failures: Failures) {
-  const { apply, takesMetadata } = userFunction(node.apply);
-  const keys = new EncodedKeys();
-  const pass = passTo(topology, node, ends);
+  const select = userFunction(node.apply);
+  const pass = encoding(topology, node, ends, failures);
   return (input: Values): void => {
-    const { origin, values, rows } = input;
-    if (values.length === 0) return;
+    if (input.values.length === 0) return;
     announce(ends, node.id, input);
-    keys.begin(values.length);
-    const failed: number[] = [];
-    for (let index = 0; index < values.length; ) {
-      try {
-        for (; index < values.length; index++) {
-          const key = takesMetadata ? apply(values[index], origin.metadata(rows[index]!)) : apply(values[index]);
-          keys.add(checkedKey(key));
-        }
-      } catch (error) {
-        failed.push(index);
-        origin.fail(failures, node.id, rows[index++]!, error);
-      }
+    pass(input, input.values, select);
+  };
+}
+
+const itself: UserFunction = { apply: (value) => value, takesMetadata: false };
+
+/** Keys that are fields of documents. Texts, where all of them are, stay where they are. */
+export function compileDocumentKeyBy(topology: Topology, node: KeyByNode, ends: ChainEnds, failures: Failures) {
+  const pointer = pointerOf(node.apply)!;
+  const texts = new TextKeys();
+  const passTexts = passTo(topology, node, ends);
+  const pass = encoding(topology, node, ends, failures);
+  return (input: Documents): void => {
+    const { bytes, count } = input;
+    if (count === 0) return;
+    announce(ends, node.id, input);
+    const slices = typeof pointer === "string" ? input.texts(pointer) : undefined;
+    if (slices !== undefined) passTexts(texts.of({ bytes, count, ...slices }), input);
+    else if (typeof pointer === "string") pass(input, input.column(pointer), itself);
+    else {
+      const columns = pointer.map((each) => input.column(each));
+      const tuples = Array.from({ length: count }, (_, index) => columns.map((column) => column[index]));
+      pass(input, tuples, itself);
     }
-    pass(keys.end(), failed.length === 0 ? input : without(input, failed));
   };
 }
 
@@ -44,20 +54,34 @@ export function compileTextKeyBy(topology: Topology, node: KeyByNode, ends: Chai
   };
 }
 
+/** Passes values on with keys that are made of `given`, one for each value, and encoded; without those that fail. */
+function encoding(topology: Topology, node: KeyByNode, ends: ChainEnds, failures: Failures) {
+  const keys = new EncodedKeys();
+  const pass = passTo(topology, node, ends);
+  return (input: Values, given: readonly unknown[] | Float64Array, { apply, takesMetadata }: UserFunction): void => {
+    const { origin, rows } = input;
+    const { length } = given;
+    keys.begin(length);
+    const failed: number[] = [];
+    for (let index = 0; index < length; ) {
+      try {
+        for (; index < length; index++) {
+          const key = takesMetadata ? apply(given[index], origin.metadata(rows[index]!)) : apply(given[index]);
+          keys.add(checkedKey(key));
+        }
+      } catch (error) {
+        failed.push(index);
+        origin.fail(failures, node.id, rows[index++]!, error);
+      }
+    }
+    pass(keys.end(), failed.length === 0 ? input : new Remaining(input, length, failed));
+  };
+}
+
 function passTo(topology: Topology, { id }: KeyByNode, ends: ChainEnds): (keys: Keys, values: Values) => void {
   const stateful = topology.nodes.filter(isStateful).filter(({ input }) => input === id);
   return (keys, values) => {
     for (const node of stateful) ends.keyed!(node.id, keys, values);
-  };
-}
-
-function without({ origin, values, rows }: Values, indexes: readonly number[]): Values {
-  const left = new Set(indexes);
-  const kept = [...values.keys()].filter((index) => !left.has(index));
-  return {
-    origin,
-    values: kept.map((index) => values[index]),
-    rows: Int32Array.from(kept, (index) => rows[index]!),
   };
 }
 

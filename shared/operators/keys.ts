@@ -52,7 +52,7 @@ export abstract class Keys {
 
 /** The texts of a batch as its keys. */
 export class TextKeys extends Keys {
-  of({ count, bytes, starts, ends }: Texts): Keys {
+  of({ count, bytes, starts, ends }: Pick<Texts, "count" | "bytes" | "starts" | "ends">): Keys {
     if (this.tags.length < count) this.tags = new Uint8Array(starts.length).fill(textTag);
     this.count = count;
     this.bytes = bytes;

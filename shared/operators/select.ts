@@ -1,5 +1,6 @@
 import { follow, tokensOf } from "../pipeline/pointer.ts";
 import type { SelectNode } from "../pipeline/topology.ts";
+import type { Fields } from "./values.ts";
 
 type Row = Record<string, unknown>;
 
@@ -16,5 +17,21 @@ export function rowMaker({ id, fields }: SelectNode): (value: unknown) => Row {
       if (found !== undefined) row[name] = found;
     }
     return row;
+  };
+}
+
+/** The same for all values of a batch whose fields are there without them. */
+export function rowsMaker({ fields }: SelectNode): (input: { fields: Fields; count: number }) => Row[] {
+  const parts = Object.entries(fields);
+  return ({ fields, count }) => {
+    const rows = Array.from({ length: count }, (): Row => ({}));
+    for (const [name, pointer] of parts) {
+      const column = fields.column(pointer);
+      for (let index = 0; index < count; index++) {
+        const found = column[index];
+        if (found !== undefined) rows[index]![name] = found;
+      }
+    }
+    return rows;
   };
 }

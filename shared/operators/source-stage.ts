@@ -1,8 +1,6 @@
 import { UserCodeError } from "../errors.ts";
-import { checkText, isPlainText } from "../pipeline/decoders/text.ts";
-import { type Decoder, isStateful, type SourceNode } from "../pipeline/topology.ts";
+import { isStateful, type SourceNode } from "../pipeline/topology.ts";
 import type { RecordBatch } from "../ports/source.ts";
-import { compileChain, compileTextChain, takesTexts } from "./chain.ts";
 import { Combiner } from "./combiner.ts";
 import { counting, type MutableCounts, newCounts } from "./counts.ts";
 import type { StageEnvironment } from "./environment.ts";
@@ -11,8 +9,9 @@ import type { Keys } from "./keys.ts";
 import { RecordOrigin } from "./origin.ts";
 import type { Partials } from "./partials.ts";
 import { RunningCombiner } from "./running-combiner.ts";
+import { type SourceValues, sourceValues } from "./source-values.ts";
 import { settled } from "./user-function.ts";
-import { Texts, type Values } from "./values.ts";
+import type { Values } from "./values.ts";
 
 /**
  * Rows, and bytes of values, that go through the chain at a time: few enough that what the operators make of them stays in the processor's cache,
@@ -36,13 +35,9 @@ export class SourceStage {
   readonly #node: SourceNode;
   readonly #failures: Failures;
   readonly #combiners: ReadonlyMap<string, Combiner | RunningCombiner>;
-  /** Operators that take texts as bytes: then nothing is decoded, but only checked. */
-  readonly #textChain: ((input: Texts) => void) | undefined;
-  readonly #chain: (input: Values) => void;
+  readonly #values: SourceValues;
   #partition = "";
   #rows = new Int32Array(sliceRows);
-  #starts = new Int32Array(sliceRows);
-  #ends = new Int32Array(sliceRows);
   #times = new Float64Array(sliceRows);
 
   constructor(environment: StageEnvironment) {
@@ -67,10 +62,7 @@ export class SourceStage {
       keyed: (node: string, keys: Keys, values: Values) => this.#combiners.get(node)!.add(keys, values, this.#times),
       running: environment.running?.bind(environment),
     };
-    const { id, source } = this.#node;
-    const areTexts = isPlainText(source.value) && source.timestamp === undefined && takesTexts(topology, id);
-    this.#textChain = areTexts ? compileTextChain(topology, id, ends, this.#failures) : undefined;
-    this.#chain = compileChain(topology, id, ends, this.#failures);
+    this.#values = sourceValues(topology, ends, this.#failures, sliceRows);
   }
 
   /** A sub-range of a partition begins. */
@@ -96,21 +88,17 @@ export class SourceStage {
     const origin = new RecordOrigin(this.#partition, batch, from, this.#times, this.#node.source);
     this.#environment.running?.(this.#node.id, this.#partition, origin.offset(0));
     this.counts.records += to - from;
-    const { values, count } = this.#decode(batch, from, to, origin);
-    const rows = this.#rows;
-    const { bytes } = batch;
-    if (this.#textChain === undefined) this.#chain({ origin, values, rows });
-    else this.#textChain(new Texts(origin, bytes, { count, rows, starts: this.#starts, ends: this.#ends }));
+    const count = this.#take(batch, from, to, origin);
+    this.#values.pass(origin, batch.bytes, this.#rows, count);
     this.#failures.flush();
   }
 
-  /** Values with an event time each, and where their bytes are; rows that fail are left out. */
-  #decode(batch: RecordBatch, from: number, to: number, origin: RecordOrigin): { values: unknown[]; count: number } {
+  /** Takes the values that have an event time, and returns how many these are; rows that fail are left out. */
+  #take(batch: RecordBatch, from: number, to: number, origin: RecordOrigin): number {
     const { bytes, valueStart, valueEnd, timestamps, errors } = batch;
-    const { value: decoder, timestamp } = this.#node.source;
     const { processingTime } = this.#environment;
-    const areTexts = this.#textChain !== undefined;
-    const values = new Array<unknown>(areTexts ? 0 : to - from);
+    const hasOwnTime = this.#node.source.timestamp !== undefined;
+    const values = this.#values;
     let kept = 0;
     let size = 0;
     let latest = this.maxEventTimes.get(this.#partition) ?? Number.NEGATIVE_INFINITY;
@@ -121,38 +109,21 @@ export class SourceStage {
           const start = valueStart[record]!;
           const end = valueEnd[record]!;
           size += start < 0 ? 0 : end - start;
-          let value: unknown;
-          if (start < 0) value = nullOf(decoder);
-          else if (areTexts) checkText(bytes, start, end);
-          else value = settled(decoder.decode(bytes, start, end));
-          const time = checkedTime(
-            timestamp === undefined ? (timestamps?.[record] ?? processingTime) : timestamp(value),
-          );
+          values.take(bytes, start, end, kept);
+          const time = checkedTime(hasOwnTime ? values.time(bytes, kept) : (timestamps?.[record] ?? processingTime));
           if (time > latest) latest = time;
           const row = record - from;
           this.#times[row] = time;
-          this.#rows[kept] = row;
-          this.#starts[kept] = start;
-          this.#ends[kept] = end;
-          if (!areTexts) values[kept] = value;
-          kept++;
+          this.#rows[kept++] = row;
         }
       } catch (error) {
         this.#failures.record(this.#node.id, origin, record++ - from, error);
       }
     }
-    if (!areTexts) values.length = kept;
     this.counts.bytes += size;
     if (latest > Number.NEGATIVE_INFINITY) this.maxEventTimes.set(this.#partition, latest);
-    return { values, count: kept };
+    return kept;
   }
-}
-
-function nullOf(decoder: Decoder<unknown>): unknown {
-  if (decoder.decodeNull !== undefined) return settled(decoder.decodeNull());
-  throw new UserCodeError("null-value", "the record's value is null, which its decoder does not take", {
-    wayOut: "Where a null means something, such as a deletion: value: nullable(…).",
-  });
 }
 
 function sliceEnd({ count, valueStart, valueEnd }: RecordBatch, from: number): number {
@@ -163,7 +134,7 @@ function sliceEnd({ count, valueStart, valueEnd }: RecordBatch, from: number): n
 }
 
 /** Event time in whole milliseconds; a fraction is cut off. */
-function checkedTime(time: number): number {
+function checkedTime(time: unknown): number {
   if (typeof time === "number" && Math.abs(time) <= latestTime) return Math.floor(time) + 0; // never -0
   settled(time);
   const got = typeof time === "number" ? String(time) : `a value of type ${typeof time}`;

@@ -32,9 +32,14 @@ export class Undo {
     this.#mutable = [...columns.keys()].filter((at) => Array.isArray(columns[at]));
   }
 
+  /** There are accumulators that may change in place. */
+  get isNeeded(): boolean {
+    return this.#mutable.length > 0;
+  }
+
   /** A value was added to all accumulators of a key. */
   added(number: number, value: unknown): void {
-    if (this.#mutable.length === 0) return;
+    if (!this.isNeeded) return;
     this.#journals[number] ??= { base: [], baseBytes: 0, values: [] };
     const journal = this.#journals[number];
     journal.values.push(value);

@@ -6,6 +6,13 @@ export interface Values {
   readonly origin: Origin;
   readonly values: unknown[];
   readonly rows: Int32Array;
+  /** Parts of the values, where there is no need to make the values for them. */
+  readonly fields?: Fields | undefined;
+}
+
+export interface Fields {
+  /** What a JSON pointer leads to in each value. Only pointers that the pipeline asks of these values are possible. */
+  column(pointer: string): readonly unknown[] | Float64Array;
 }
 
 /**
@@ -39,6 +46,36 @@ export class Texts implements Values {
       decodeText(this.bytes, this.starts[index]!, this.ends[index]!),
     );
     return this.#values;
+  }
+}
+
+/** Values without some of them. */
+export class Remaining implements Values {
+  readonly origin: Origin;
+  readonly rows: Int32Array;
+  readonly #of: Values;
+  readonly #indexes: readonly number[];
+  #values: unknown[] | undefined;
+
+  constructor(of: Values, count: number, without: readonly number[]) {
+    const left = new Set(without);
+    this.#of = of;
+    this.#indexes = Array.from({ length: count }, (_, index) => index).filter((index) => !left.has(index));
+    this.origin = of.origin;
+    this.rows = Int32Array.from(this.#indexes, (index) => of.rows[index]!);
+  }
+
+  get values(): unknown[] {
+    if (this.#values === undefined) {
+      const { values } = this.#of;
+      this.#values = this.#indexes.map((index) => values[index]);
+    }
+    return this.#values;
+  }
+
+  get fields(): Fields | undefined {
+    const { fields } = this.#of;
+    return fields && { column: (pointer) => this.#indexes.map((index) => fields.column(pointer)[index]) };
   }
 }
 

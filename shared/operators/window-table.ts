@@ -3,14 +3,14 @@ import type { Entries } from "../state/entries.ts";
 import { KeyTable } from "../state/key-table.ts";
 import { checkAccumulators, checkedAccumulator, checkedNumber } from "./accumulators.ts";
 import { beginsAnew } from "./expiry.ts";
-import { kernelOf } from "./kernels.ts";
+import { fieldFoldOf, kernelOf } from "./kernels.ts";
 import type { Keys } from "./keys.ts";
 import { Undo } from "./undo.ts";
 import { settled } from "./user-function.ts";
 import type { Values } from "./values.ts";
 
 /** Values, which may be made when they are asked for. */
-type Folded = Pick<Values, "values">;
+type Folded = Pick<Values, "values" | "fields">;
 
 /** What to do about value number `index` of those being added. Returns only if the rest shall be added. */
 export type FailValue = (index: number, error: unknown) => void;
@@ -49,13 +49,13 @@ export class WindowTable {
     const numbers = this.#numbers;
     if (this.#lifetime === undefined) this.#locateAll(keys, from, to, numbers, fail);
     else this.#locateAlive(keys, from, to, numbers, fail, times!);
-    for (const [place, { aggregate, folds }] of this.#aggregates.entries()) {
+    for (const [place, of] of this.#aggregates.entries()) {
       const column = this.#columns[place]!;
-      const kernel = kernelOf(aggregate);
+      const kernel = kernelOf(of.aggregate);
       if (column instanceof Float64Array) {
         if (kernel !== undefined) kernel(column, numbers, to - from);
-        else foldNumbers(aggregate, column, numbers, folds === "times" ? times! : input.values, from, to, fail);
-      } else foldData(aggregate, column, numbers, input.values, from, to, fail); // times are numbers
+        else foldNumbers(foldOf(of, input, times), column, numbers, from, to, fail);
+      } else foldData(foldOf(of, input, times), column, numbers, from, to, fail);
     }
   }
 
@@ -63,15 +63,15 @@ export class WindowTable {
   addEach(keys: Keys, input: Folded, from: number, to: number, fail: FailValue, times?: Float64Array): void {
     this.#undo ??= new Undo(this.#aggregates, this.#columns);
     const next = new Array<unknown>(this.#columns.length);
-    const { values } = input;
+    const folds = this.#aggregates.map((of) => foldOf(of, input, times));
     for (let at = from; at < to; at++) {
       const known = keys.find(this.#keys, at);
       const isNew = known < 0 || this.#beginsAnew(known, times, at);
-      const value = values[at];
       try {
-        for (const [column, { aggregate, folds }] of this.#aggregates.entries()) {
+        for (const [column, { aggregate }] of this.#aggregates.entries()) {
           const before = isNew ? aggregate.init() : this.#columns[column]![known];
-          next[column] = checkedAccumulator(aggregate, aggregate.add(before, folds === "times" ? times![at] : value));
+          const { by, values } = folds[column]!;
+          next[column] = checkedAccumulator(aggregate, by.add(before, values[at]));
         }
       } catch (error) {
         // It may have changed accumulators in place before it threw.
@@ -81,7 +81,7 @@ export class WindowTable {
       }
       const number = isNew ? this.#insert(keys, at, known) : known;
       for (let column = 0; column < next.length; column++) this.#columns[column]![number] = next[column];
-      this.#undo.added(number, value);
+      if (this.#undo.isNeeded) this.#undo.added(number, input.values[at]);
     }
   }
 
@@ -149,11 +149,25 @@ export class WindowTable {
   }
 }
 
+/** Adds one of `values` after the other. */
+interface Fold {
+  readonly by: Pick<AnyAggregate, "add">;
+  readonly values: readonly unknown[] | Float64Array;
+}
+
+/** What an aggregate adds: event times, fields where the input has them without its values, or the values. */
+function foldOf({ aggregate, folds }: NamedAggregate, input: Folded, times: Float64Array | undefined): Fold {
+  if (folds === "times") return { by: aggregate, values: times! };
+  const field = input.fields && fieldFoldOf(aggregate);
+  if (field !== undefined) return { by: field, values: input.fields!.column(field.pointer) };
+  // A kernel looks at no value.
+  return { by: aggregate, values: kernelOf(aggregate) === undefined ? input.values : [] };
+}
+
 function foldNumbers(
-  aggregate: AnyAggregate,
+  { by, values }: Fold,
   column: Float64Array,
   numbers: Int32Array,
-  values: readonly unknown[] | Float64Array,
   from: number,
   to: number,
   fail: FailValue,
@@ -162,7 +176,7 @@ function foldNumbers(
   try {
     for (; at < to; at++) {
       const number = numbers[at - from]!;
-      column[number] = checkedNumber(aggregate.add(column[number]!, values[at]));
+      column[number] = checkedNumber(by.add(column[number]!, values[at]));
     }
   } catch (error) {
     fail(at, error);
@@ -170,10 +184,9 @@ function foldNumbers(
 }
 
 function foldData(
-  aggregate: AnyAggregate,
+  { by, values }: Fold,
   column: unknown[],
   numbers: Int32Array,
-  values: readonly unknown[],
   from: number,
   to: number,
   fail: FailValue,
@@ -182,7 +195,7 @@ function foldData(
   try {
     for (; at < to; at++) {
       const number = numbers[at - from]!;
-      column[number] = settled(aggregate.add(column[number], values[at]));
+      column[number] = settled(by.add(column[number], values[at]));
     }
   } catch (error) {
     fail(at, error);

@@ -119,7 +119,7 @@ function describeAggregate({ expireAfterMs, aggregates }: AggregateNode): string
 
 function columnsOf(aggregates: WindowNode["aggregates"]): string {
   const columns = Object.entries(aggregates).map(
-    ([column, { name, field }]) => `${column} = ${name}(${field ? JSON.stringify(field.pointer) : ""})`,
+    ([column, { name, add }]) => `${column} = ${name}(${describePointer(add) ?? ""})`,
   );
   return columns.join(", ");
 }

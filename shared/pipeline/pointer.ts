@@ -4,9 +4,8 @@ import { kindOf } from "./kind-of.ts";
 /** Gives a part of a value. */
 export type Selector = (value: unknown) => unknown;
 
-/** Under this a selector that was made of a pointer, or of a tuple of them, keeps it. */
+/** Under this a function that was made of a pointer, or of a tuple of them, keeps it. */
 const madeOf: unique symbol = Symbol("epochflow.pointer");
-type MadeSelector = Selector & { readonly [madeOf]: string | readonly string[] };
 
 /**
  * What may be a function of a value, or a JSON pointer into it, as a function. One that was made of a pointer is data still: see `pointerOf`.
@@ -16,7 +15,7 @@ type MadeSelector = Selector & { readonly [madeOf]: string | readonly string[] }
  */
 export function toSelector<F extends (...given: never[]) => unknown>(what: string, given: F | string): F {
   if (typeof given === "function") return given;
-  if (typeof given === "string") return madeSelector(given, follow(tokensOf(what, given))) as unknown as F;
+  if (typeof given === "string") return withPointer(given, follow(tokensOf(what, given))) as unknown as F;
   throw new UsageError("invalid-argument", `${what} takes a function or a JSON pointer, not ${kindOf(given)}`, {
     wayOut: 'For instance (value) => value.user, or "/user".',
   });
@@ -33,16 +32,17 @@ export function toKeySelector<F extends (...given: never[]) => unknown>(
       wayOut: 'Name the fields of the key: ["/user", "/country"].',
     });
   const parts = given.map((pointer) => follow(tokensOf(what, pointer)));
-  return madeSelector([...given], (value) => parts.map((part) => part(value))) as unknown as F;
+  return withPointer([...given], (value: unknown) => parts.map((part) => part(value))) as unknown as F;
 }
 
-function madeSelector(pointer: string | readonly string[], select: Selector): MadeSelector {
+/** Says of a function that of a value it looks at no more than what the pointer leads to, or those of a tuple do. */
+export function withPointer<F extends object>(pointer: string | readonly string[], select: F): F {
   return Object.assign(select, { [madeOf]: pointer });
 }
 
-/** The pointer, or the tuple of pointers, that a selector was made of; undefined for a function of the user's. */
+/** The pointer, or the tuple of pointers, that a function was made of; undefined for a function of the user's. */
 export function pointerOf(select: unknown): string | readonly string[] | undefined {
-  return typeof select === "function" ? (select as Partial<MadeSelector>)[madeOf] : undefined;
+  return typeof select === "function" ? (select as { [madeOf]?: string | readonly string[] })[madeOf] : undefined;
 }
 
 /**

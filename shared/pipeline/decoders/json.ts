@@ -27,6 +27,11 @@ export function json(schema?: StandardSchemaV1): Decoder<unknown> & Encoder<unkn
 
 const file = { extension: "jsonl", ownLineBreaks: true };
 
+/** Whether values are just what `JSON.parse` makes of their bytes: then parts of them can be found there. */
+export function isPlainJson({ decode, decodeNull }: Decoder<unknown>): boolean {
+  return decode === parse && decodeNull === undefined;
+}
+
 function stringify(row: unknown): string {
   const text = toJsonText(row);
   if (text !== undefined) return text;
