@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { crc32c } from "./crc32c.ts";
+import { crc32c, crc32cOfBoth } from "./crc32c.ts";
 
 /** The definition, bit by bit. */
 function byDefinition(bytes: Uint8Array): number {
@@ -30,4 +30,15 @@ test("any piece of any buffer, however it is aligned", () => {
       assert.equal(crc32c(bytes.subarray(from, to)), byDefinition(bytes.subarray(from, to)));
     }),
   );
+});
+
+test("the check sum of two parts is that of the whole", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 50 }), fc.uint8Array({ maxLength: 3000 }), (first, second) => {
+      const whole = Buffer.concat([first, second]);
+      assert.equal(crc32cOfBoth(crc32c(first), crc32c(second), second.length), crc32c(whole));
+    }),
+  );
+  const long = Buffer.alloc(5_000_001, "abc");
+  assert.equal(crc32cOfBoth(crc32c(long, 0, 40), crc32c(long, 40), long.length - 40), crc32c(long));
 });

@@ -5,6 +5,7 @@ const slices = 16;
 
 /** Row `k` holds what a byte does to the remainder when `k` more bytes follow it. */
 const tables = makeTables();
+const powers = makePowers();
 
 /**
  * CRC-32C of `bytes[start, end)`, as Kafka's record batches carry it; unsigned. Slicing by 16, after Kounavis and Berry, "A Systematic
@@ -19,6 +20,35 @@ export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length): number
   let remainder = byByte(bytes, start, wordsFrom, -1);
   remainder = byWord(new Int32Array(bytes.buffer, bytes.byteOffset + wordsFrom, steps * 4), remainder);
   return ~byByte(bytes, wordsFrom + steps * slices, end, remainder) >>> 0;
+}
+
+/**
+ * The CRC-32C of bytes of which only the check sums of two parts are known, and how long the second is. Appending to the first as many zeros is a multiplication by x^(8 × length)
+ * modulo the polynomial, as in zlib's `crc32_combine` (Mark Adler).
+ */
+export function crc32cOfBoth(first: number, second: number, secondBytes: number): number {
+  let shifted = first;
+  for (let bits = secondBytes, power = 3; bits > 0; bits = Math.floor(bits / 2), power++)
+    if (bits % 2 === 1) shifted = multiply(powers[power]!, shifted);
+  return (shifted ^ second) >>> 0;
+}
+
+/** Product of two polynomials modulo the one of the check sum, all with their highest power in the lowest bit. */
+function multiply(one: number, other: number): number {
+  let product = 0;
+  let shifted = other;
+  for (let bit = 31; bit >= 0; bit--) {
+    if ((one >>> bit) & 1) product ^= shifted;
+    shifted = shifted & 1 ? (shifted >>> 1) ^ polynomial : shifted >>> 1;
+  }
+  return product;
+}
+
+/** x^(2^k), for as many bits as a length may have, and the three of a byte. */
+function makePowers(): number[] {
+  const made = [1 << 30];
+  while (made.length < 56) made.push(multiply(made.at(-1)!, made.at(-1)!));
+  return made;
 }
 
 function byByte(bytes: Uint8Array, start: number, end: number, remainder: number): number {

@@ -1,12 +1,12 @@
 import type { RowWriter } from "../../../json-bytes/rows.ts";
 import { copyBytes } from "../../../utf8.ts";
 import { type Compression, compress, compressionTypes } from "./codecs.ts";
-import { crc32c } from "./crc32c.ts";
+import { crc32c, crc32cOfBoth } from "./crc32c.ts";
 import { lengthBytes, mostVarintBytes, varintBytes, writeLength, writeVarint } from "./varint.ts";
 
 /**
  * Record batches, version 2, of a producer in transactions: https://kafka.apache.org/documentation/#recordbatch. What a batch says of its producer is
- * filled in when it is sent, so its bytes depend on its records alone (I6).
+ * filled in when it is sent, so its bytes depend on its records alone (I6). Until then its check sum is that of its records alone.
  */
 
 /** Bytes of a batch before its records. */
@@ -138,6 +138,7 @@ export class BatchEncoder {
     batch.writeBigInt64BE(BigInt(this.#maxTimestamp), 35);
     batch.fill(0xff, at.producerId, at.records);
     batch.writeInt32BE(this.#count, at.records);
+    batch.writeUInt32BE(crc32c(batch, batchHeaderBytes), at.crc);
   }
 
   #reserve(more: number): void {
@@ -193,11 +194,16 @@ function lengthOf(value: number): Uint8Array {
   return bytes.subarray(0, writeLength(bytes, 0, value));
 }
 
-/** Fills in who sends a batch, in a transaction or not, and which of its records to the partition the first is. */
+/**
+ * Fills in who sends a batch, in a transaction or not, and which of its records to the partition the first is.
+ *
+ * @param recordsChecksum CRC-32C of its records, where it is known
+ */
 export function stampBatch(
   batch: Buffer,
   producer: { readonly producerId: bigint; readonly producerEpoch: number; readonly transactionalId?: string },
   sequence: number,
+  recordsChecksum = crc32c(batch, batchHeaderBytes),
 ): void {
   const attributes = batch.readInt16BE(at.attributes);
   const isTransactional = producer.transactionalId !== undefined;
@@ -205,8 +211,15 @@ export function stampBatch(
   batch.writeBigInt64BE(producer.producerId, at.producerId);
   batch.writeInt16BE(producer.producerEpoch, at.producerEpoch);
   batch.writeInt32BE(sequence, at.sequence);
-  batch.writeUInt32BE(crc32c(batch, at.attributes), at.crc);
+  const header = crc32c(batch, at.attributes, batchHeaderBytes);
+  batch.writeUInt32BE(crc32cOfBoth(header, recordsChecksum, batch.length - batchHeaderBytes), at.crc);
 }
+
+/** What an encoder has put into a batch that has not been stamped yet. */
+export const recordsChecksumIn = (batch: Buffer): number => batch.readUInt32BE(at.crc);
+
+/** Whether the records of such a batch are those that the encoder put there. */
+export const hasItsRecords = (batch: Buffer): boolean => crc32c(batch, batchHeaderBytes) === recordsChecksumIn(batch);
 
 export const recordsIn = (batch: Buffer): number => batch.readInt32BE(at.records);
 

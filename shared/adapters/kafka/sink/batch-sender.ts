@@ -50,9 +50,9 @@ export class BatchSender {
   }
 
   #produce(batches: readonly TargetBatch[]): Promise<void> {
-    for (const { batch, records, ...target } of batches) {
+    for (const { batch, records, checksum, ...target } of batches) {
       const sequence = this.#sequences.get(nameOf(target)) ?? 0;
-      stampBatch(batch, this.#identity, sequence);
+      stampBatch(batch, this.#identity, sequence, checksum);
       this.#sequences.set(nameOf(target), sequenceAfter(sequence, records));
     }
     return this.#call(batches);

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../ports/clock.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { KafkaClient, ProduceRequest } from "../client.ts";
-import { recordsIn } from "../record-batch/encode.ts";
+import { recordsChecksumIn, recordsIn } from "../record-batch/encode.ts";
 import { BatchSender } from "./batch-sender.ts";
 import { isWorthAnotherTry, type OutputPlace, publishFailed } from "./errors.ts";
 import { persevere } from "./persevere.ts";
@@ -57,6 +57,12 @@ export class DirectProducer {
 
 function batchesOf({ topic, partitions }: TopicOutput): TargetBatch[] {
   return partitions.flatMap(({ partition, batches }) =>
-    batches.map((batch) => ({ topic: topic.name, partition, batch, records: recordsIn(batch) })),
+    batches.map((batch) => ({
+      topic: topic.name,
+      partition,
+      batch,
+      records: recordsIn(batch),
+      checksum: recordsChecksumIn(batch),
+    })),
   );
 }

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { hash } from "node:crypto";
+import { test } from "node:test";
+import { FakeKafka } from "../../../../test/support/kafka/fake-kafka.ts";
+import { type Row, settingsOf } from "../../../../test/support/kafka/sink-settings.ts";
+import { owner } from "../../../testing/sink-scenario.ts";
+import { MemoryObjectStore } from "../../memory/object-store.ts";
+import { SeededRandom } from "../../memory/random.ts";
+import { systemClock } from "../../system/clock.ts";
+import { crc32c } from "../record-batch/crc32c.ts";
+import { stampBatch } from "../record-batch/encode.ts";
+import { createKafkaSink } from "./sink.ts";
+import { readStaged } from "./staged-output.ts";
+
+const place = { ...owner, epoch: 1 };
+
+async function staged() {
+  const kafka = new FakeKafka();
+  kafka.createTopic("out", 3);
+  const objects = new MemoryObjectStore();
+  const ports = { clock: systemClock, random: new SeededRandom(1) };
+  const sink = createKafkaSink<Row>(settingsOf(), kafka.client(), objects, ports);
+  await sink.open(owner);
+  const transaction = await sink.begin({ ...place, attempt: 1, stage: 0, task: 0, nonce: "nonce1" });
+  transaction.write(Array.from({ length: 50 }, (_, n) => ({ n, key: `key ${n}` })));
+  const { range } = (await sink.preCommit(transaction))!.lanes[0]!;
+  return { objects, range, bytes: objects.objects.get(range.object)! };
+}
+
+test("what an earlier version staged, with a digest of all bytes, is read as it was", async () => {
+  const { objects, range, bytes } = await staged();
+  const earlier = { ...range, digest: hash("sha256", bytes) };
+  const batches = await readStaged(objects, place, earlier);
+  assert.deepEqual(
+    batches.map(({ batch }) => batch),
+    (await readStaged(objects, place, range)).map(({ batch }) => batch),
+  );
+  for (const { batch, checksum } of batches) {
+    batch.fill(0, 17, 21); // it had no check sum either
+    stampBatch(batch, { producerId: 1n, producerEpoch: 1 }, 0, checksum);
+    assert.equal(batch.readUInt32BE(17), crc32c(batch, 21));
+  }
+  bytes[bytes.length - 1]! ^= 1;
+  await assert.rejects(readStaged(objects, place, earlier), { code: "staged-damaged" });
+});
+
+test("any byte that is not what it was is noticed", async () => {
+  const { objects, range, bytes } = await staged();
+  await readStaged(objects, place, range);
+  for (let at = 0; at < bytes.length; at++) {
+    bytes[at]! ^= 64;
+    await assert.rejects(readStaged(objects, place, range), { code: "staged-damaged" }, `byte ${at}`);
+    bytes[at]! ^= 64;
+  }
+});
