@@ -21,4 +21,5 @@ test("a measurement at less than the rate is none", () => {
 test("latency that grows while records come in is a backlog", () => {
   assert.equal(keepsUp(right, 50), true);
   assert.equal(keepsUp({ ...right, p50OfHalves: [500, 1500] }, 1000), false);
+  assert.equal(keepsUp({ ...right, p50OfHalves: [20_000, 19_000] }, 50), false);
 });

@@ -78,7 +78,7 @@ export function complaintAbout(measured: Measured, { rate, seconds }: LatencyOpt
   return found.length === 0 ? undefined : found.map(([what, number]) => `${number} ${what}`).join(", ");
 }
 
-/** Noise of a tenth, and of a part of the interval, is no sign of a growing backlog. */
+/** Noise of a tenth, and of a part of the interval, is no sign of a growing backlog; a backlog of many intervals is one that has grown. */
 export function keepsUp({ p50OfHalves: [first, second] }: Measured, intervalMs: number): boolean {
-  return second <= 1.1 * first + 10 + intervalMs / 5;
+  return second <= 1.1 * first + 10 + intervalMs / 5 && second <= 100 + 10 * intervalMs;
 }

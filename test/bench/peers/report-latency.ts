@@ -46,7 +46,8 @@ export function latencyTable(runs: readonly LatencyRun[]): string {
 
 function keepsUpCell(right: readonly LatencyRun[]): string {
   const up = right.filter(({ keepsUp }) => keepsUp).length;
-  return up === right.length && up > 0 ? "yes" : `${up} of ${right.length}`;
+  if (right.length === 0) return "–";
+  return up === right.length ? "yes" : `${up} of ${right.length}`;
 }
 
 const memory = ({ peakBytes }: LatencyRun) => peakBytes / 2 ** 20;

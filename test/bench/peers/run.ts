@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { startKafka } from "../../support/kafka/broker.ts";
 import { startOracle } from "../../support/kafka/oracle.ts";
 import { emit, optionsOrExit, say } from "../../support/program.ts";
+import { grouped } from "../report.ts";
 import { buildJava } from "./build.ts";
 import type { Engine } from "./engines.ts";
 import { measureLatency } from "./latency.ts";
@@ -98,8 +99,6 @@ async function rounds<Run extends Checked>(
   say(`\n${title}, ${availableParallelism()} processors, medians of ${runs}\n\n${part.table(done)}\n`);
   return done.every(({ complaint }) => complaint === undefined);
 }
-
-const grouped = (value: number) => value.toLocaleString("en");
 
 // What runs at that moment ends with this process, and so does the broker.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
