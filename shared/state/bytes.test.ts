@@ -30,6 +30,40 @@ test("what is written is read again", () => {
   );
 });
 
+test("many at once are written as one by one, and read again", () => {
+  const sizes = fc.array(fc.oneof(fc.nat(300), fc.nat(0x7fffffff)), { maxLength: 50 });
+  const floats = fc.array(fc.double(), { minLength: 1, maxLength: 20 });
+  fc.assert(
+    fc.property(sizes, floats, (sizes, floats) => {
+      const [one, all] = [new ByteWriter(1), new ByteWriter(1)];
+      for (const size of sizes) one.varint(size);
+      all.varints(Int32Array.from(sizes));
+      const order = Int32Array.from(floats, (_, at) => floats.length - 1 - at);
+      for (const value of floats.toReversed().slice(1)) one.float64(value);
+      all.float64s(Float64Array.from(floats), order, 1, floats.length);
+      assert.deepEqual(all.view(), one.view());
+    }),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.nat(300), { maxLength: 50 }), (sizes) => {
+      const writer = new ByteWriter(1);
+      writer.varints(Int32Array.from(sizes));
+      const total = sizes.reduce((sum, size) => sum + size, 0);
+      writer.raw(Buffer.alloc(total));
+      const reader = new ByteReader(writer.view());
+      const ends = reader.ends(sizes.length);
+      assert.deepEqual(
+        [...ends.slice(1)].map((end, at) => end - ends[at]!),
+        sizes,
+      );
+      assert.equal(reader.left, total);
+      if (total > 0)
+        assert.throws(() => new ByteReader(writer.view(), 0, writer.length - 1).ends(sizes.length), MalformedError);
+    }),
+  );
+  assert.throws(() => new ByteReader(Buffer.alloc(9, 0xff)).ends(1), MalformedError);
+});
+
 test("nothing is read past the end", () => {
   const reader = new ByteReader(Buffer.of(1, 2, 3, 0x80), 0, 3);
   assert.throws(() => reader.uint32(), MalformedError);

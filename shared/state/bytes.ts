@@ -40,12 +40,38 @@ export class ByteWriter {
     this.bytes[this.length++] = rest;
   }
 
+  /** `varint` of each. */
+  varints(values: Int32Array): void {
+    this.reserve(values.length * 5);
+    const { bytes } = this;
+    let at = this.length;
+    for (let index = 0; index < values.length; index++) {
+      let rest = values[index]!;
+      for (; rest >= 0x80; rest >>>= 7) bytes[at++] = (rest & 0x7f) | 0x80;
+      bytes[at++] = rest;
+    }
+    this.length = at;
+  }
+
   /** All NaNs are written alike, since which bits a NaN has is left to the engine. */
   float64(value: number): void {
     this.reserve(8);
     if (Number.isNaN(value)) this.bytes.set(canonicalNaN, this.length);
     else this.bytes.writeDoubleLE(value, this.length);
     this.length += 8;
+  }
+
+  /** `float64` of the values with the numbers `order[from, to)`. */
+  float64s(values: Float64Array, order: Int32Array, from: number, to: number): void {
+    this.reserve((to - from) * 8);
+    const { buffer, byteOffset } = this.bytes;
+    const view = new DataView(buffer, byteOffset + this.length);
+    for (let index = from, at = 0; index < to; index++, at += 8) {
+      const value = values[order[index]!]!;
+      view.setFloat64(at, value, true);
+      if (Number.isNaN(value)) this.bytes.set(canonicalNaN, this.length + at);
+    }
+    this.length += (to - from) * 8;
   }
 
   raw(bytes: Uint8Array, start = 0, end = bytes.length): void {
@@ -141,6 +167,26 @@ export class ByteReader {
     const count = this.varint();
     if (count * size > this.left) throw new MalformedError("a count is larger than what follows");
     return count;
+  }
+
+  /** Where each of so many things ends, whose sizes `varints` wrote: more than what follows them is refused. */
+  ends(count: number): Int32Array {
+    const { bytes, end } = this;
+    const ends = new Int32Array(count + 1);
+    let at = this.at;
+    let total = 0;
+    for (let index = 1; index <= count; index++) {
+      let byte = 0x80;
+      for (let unit = 1; byte >= 0x80; unit *= 0x80) {
+        if (at === end || unit > 2 ** 28) throw new MalformedError("a size is none");
+        byte = bytes[at++]!;
+        total += (byte & 0x7f) * unit;
+      }
+      if (total > end - at) throw new MalformedError("a count is larger than what follows");
+      ends[index] = total;
+    }
+    this.at = at;
+    return ends;
   }
 
   float64(): number {

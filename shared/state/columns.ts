@@ -87,7 +87,7 @@ const kind = { data: 0, numbers: 1 } as const;
 export function encodeColumn(writer: ByteWriter, column: Column, order: Int32Array, from: number, to: number): void {
   if (column instanceof Float64Array) {
     writer.byte(kind.numbers);
-    for (let index = from; index < to; index++) writer.float64(column[order[index]!]!);
+    writer.float64s(column, order, from, to);
   } else {
     writer.byte(kind.data);
     for (let index = from; index < to; index++) encodeData(writer, column[order[index]!]);

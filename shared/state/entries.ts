@@ -22,10 +22,7 @@ export function encodeEntries(
   from: number,
   to: number,
 ): void {
-  const { bytes, ends } = keys;
-  writer.varint(to - from);
-  for (let index = from; index < to; index++) writer.varint(ends[order[index]! + 1]! - ends[order[index]!]!);
-  for (let index = from; index < to; index++) writer.raw(bytes, ends[order[index]!], ends[order[index]! + 1]);
+  encodeKeys(writer, keys, order, from, to);
   writer.varint(columns.length);
   for (const [at, column] of columns.entries()) {
     try {
@@ -36,11 +33,40 @@ export function encodeEntries(
   }
 }
 
+/** Keys lie anywhere in a large table: so what is known of one is read once, in loops so short that the processor waits for many at a time. */
+function encodeKeys(writer: ByteWriter, { bytes, ends }: KeyColumn, order: Int32Array, from: number, to: number): void {
+  const count = to - from;
+  const sizes = new Int32Array(count);
+  const starts = new Int32Array(count);
+  let total = 0;
+  for (let index = 0; index < count; index++) {
+    const number = order[from + index]!;
+    const start = ends[number]!;
+    const size = ends[number + 1]! - start;
+    starts[index] = start;
+    sizes[index] = size;
+    total += size;
+  }
+  writer.varint(count);
+  writer.varints(sizes);
+  writer.reserve(total);
+  const target = writer.bytes;
+  let at = writer.length;
+  writer.length += total;
+  for (let index = 0; index < count; index++) {
+    let other = starts[index]!;
+    const end = other + sizes[index]!;
+    if (sizes[index]! > 32) {
+      target.set(bytes.subarray(other, end), at);
+      at += sizes[index]!;
+    } else while (other < end) target[at++] = bytes[other++]!;
+  }
+}
+
 /** Reads what `encodeEntries` wrote. Keys stay where they are: the entries live no longer than the reader's bytes. @throws MalformedError */
 export function decodeEntries(reader: ByteReader): Entries {
   const count = reader.count();
-  const ends = new Int32Array(count + 1);
-  for (let index = 0; index < count; index++) ends[index + 1] = ends[index]! + reader.count();
+  const ends = reader.ends(count);
   const start = reader.skip(ends[count]!);
   const bytes = reader.bytes.subarray(start, reader.at);
   const hashes = new Int32Array(count);
