@@ -3,6 +3,7 @@ import { aggregatesOf, type NamedAggregate } from "../state/columns.ts";
 import type { MutableCounts } from "./counts.ts";
 import type { StageEnvironment, WriteRows } from "./environment.ts";
 import type { Failures } from "./failures.ts";
+import { kernelOf } from "./kernels.ts";
 import type { Keys } from "./keys.ts";
 import type { WindowPartial } from "./partials.ts";
 import type { Values } from "./values.ts";
@@ -18,11 +19,14 @@ export class Combiner {
   readonly #aggregates: readonly NamedAggregate[];
   readonly #watermark: number | null;
   readonly #running: StageEnvironment["running"];
-  readonly #survivesFailures: boolean;
+  /** A value may fail, and the others live on. */
+  readonly #addsEach: boolean;
   readonly #counts: MutableCounts;
   readonly #failures: Failures;
   readonly #write: WriteRows;
   #tables = new Map<number, WindowTable>();
+  /** As many as the windows of the last sub-range had on average. */
+  #expectedKeys: number | undefined;
 
   constructor(
     node: WindowNode,
@@ -35,7 +39,8 @@ export class Combiner {
     this.#aggregates = aggregatesOf(node);
     this.#watermark = environment.watermark;
     this.#running = environment.running?.bind(environment);
-    this.#survivesFailures = environment.topology.onError.action !== "fail";
+    const canFail = this.#aggregates.some(({ aggregate }) => kernelOf(aggregate) === undefined);
+    this.#addsEach = canFail && environment.topology.onError.action !== "fail";
     this.#counts = counts;
     this.#failures = failures;
     this.#write = write;
@@ -66,7 +71,10 @@ export class Combiner {
   finish(): WindowPartial[] {
     const tables = [...this.#tables].sort(([a], [b]) => a - b);
     this.#tables = new Map();
-    return tables.map(([start, table]) => ({ operator: this.#node.id, start, entries: table.finish() }));
+    const partials = tables.map(([start, table]) => ({ operator: this.#node.id, start, entries: table.finish() }));
+    const keys = partials.reduce((sum, { entries }) => sum + entries.keys.count, 0);
+    if (partials.length > 0) this.#expectedKeys = Math.ceil(keys / partials.length);
+    return partials;
   }
 
   #isLate(start: number): boolean {
@@ -76,7 +84,7 @@ export class Combiner {
   #fold(keys: Keys, input: Values, from: number, to: number, start: number): void {
     let table = this.#tables.get(start);
     if (table === undefined) {
-      table = new WindowTable(this.#aggregates);
+      table = new WindowTable(this.#aggregates, undefined, this.#expectedKeys);
       this.#tables.set(start, table);
     }
     const { origin, rows } = input;
@@ -87,7 +95,7 @@ export class Combiner {
         windowStart: start,
         windowEnd,
       });
-    if (this.#survivesFailures) table.addEach(keys, input, from, to, fail);
+    if (this.#addsEach) table.addEach(keys, input, from, to, fail);
     else table.addAll(keys, input, from, to, fail);
   }
 

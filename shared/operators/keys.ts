@@ -1,5 +1,5 @@
 import type { Key } from "../pipeline/topology.ts";
-import { ByteWriter } from "../state/bytes.ts";
+import { ByteWriter, viewOf } from "../state/bytes.ts";
 import { decodeKey, encodeKey, hashTagged, textTag } from "../state/key-codec.ts";
 import type { KeyTable } from "../state/key-table.ts";
 import { Scratch, type Texts } from "./values.ts";
@@ -45,8 +45,9 @@ export abstract class Keys {
 
   protected hash(): void {
     const { count, tags, bytes, starts, ends } = this;
+    const view = viewOf(bytes);
     const hashes = this.#scratch.reserve(count);
-    for (let at = 0; at < count; at++) hashes[at] = hashTagged(tags[at]!, bytes, starts[at]!, ends[at]!);
+    for (let at = 0; at < count; at++) hashes[at] = hashTagged(tags[at]!, view, starts[at]!, ends[at]!);
   }
 }
 

@@ -6,7 +6,6 @@ export function compileSplit({ separator }: TextSplit): (input: Texts) => Texts 
   const pieces = new Pieces();
   const cut = separator === undefined ? cutWords : cutAt(Buffer.from(separator));
   return (input) => {
-    pieces.count = 0;
     cut(input, pieces);
     return new Texts(input.origin, input.bytes, pieces);
   };
@@ -15,43 +14,43 @@ export function compileSplit({ separator }: TextSplit): (input: Texts) => Texts 
 /** What the texts of a batch were cut into, in columns that the next batch uses again. */
 class Pieces {
   count = 0;
-  rows = new Int32Array(1024);
-  starts = new Int32Array(1024);
-  ends = new Int32Array(1024);
+  rows: Int32Array = new Int32Array(1024);
+  starts: Int32Array = new Int32Array(1024);
+  ends: Int32Array = new Int32Array(1024);
 
-  reserve(more: number): void {
-    const needed = this.count + more;
-    if (needed <= this.rows.length) return;
-    const larger = (column: Int32Array) => {
-      const copy = new Int32Array(Math.max(needed, column.length * 2));
-      copy.set(column);
-      return copy;
-    };
-    this.rows = larger(this.rows);
-    this.starts = larger(this.starts);
-    this.ends = larger(this.ends);
+  /** Makes room for pieces beside the first `count`. */
+  reserve(count: number, more: number): void {
+    if (count + more <= this.rows.length) return;
+    this.rows = this.#larger(this.rows, count + more);
+    this.starts = this.#larger(this.starts, count + more);
+    this.ends = this.#larger(this.ends, count + more);
   }
 
-  add(row: number, start: number, end: number): void {
-    const index = this.count++;
-    this.rows[index] = row;
-    this.starts[index] = start;
-    this.ends[index] = end;
+  #larger(column: Int32Array, needed: number): Int32Array {
+    const copy = new Int32Array(Math.max(needed, column.length * 2));
+    copy.set(column);
+    return copy;
   }
 }
 
 function cutWords({ count, bytes, rows, starts, ends }: Texts, pieces: Pieces): void {
+  let pieceCount = 0;
   for (let index = 0; index < count; index++) {
+    const row = rows[index]!;
     const end = ends[index]!;
     let at = starts[index]!;
-    pieces.reserve((end - at + 1) >> 1);
+    pieces.reserve(pieceCount, (end - at + 1) >> 1);
+    const { rows: pieceRows, starts: pieceStarts, ends: pieceEnds } = pieces;
     for (; at < end; at++) {
       if (isWhite(bytes[at]!)) continue;
       const start = at++;
       while (at < end && !isWhite(bytes[at]!)) at++;
-      pieces.add(rows[index]!, start, at);
+      pieceRows[pieceCount] = row;
+      pieceStarts[pieceCount] = start;
+      pieceEnds[pieceCount++] = at;
     }
   }
+  pieces.count = pieceCount;
 }
 
 /** All of ASCII's, which no other character of UTF-8 has among its bytes. */
@@ -63,20 +62,28 @@ function isWhite(byte: number): boolean {
 function cutAt(separator: Uint8Array): (input: Texts, pieces: Pieces) => void {
   const { length } = separator;
   return ({ count, bytes, rows, starts, ends }, pieces) => {
+    let pieceCount = 0;
     for (let index = 0; index < count; index++) {
+      const row = rows[index]!;
       const end = ends[index]!;
       let start = starts[index]!;
-      pieces.reserve(Math.floor((end - start) / length) + 1);
-      for (let at = start; at + length <= end; ) {
-        if (!isAt(separator, bytes, at)) at++;
-        else {
-          pieces.add(rows[index]!, start, at);
-          at += length;
-          start = at;
+      pieces.reserve(pieceCount, Math.floor((end - start) / length) + 1);
+      const { rows: pieceRows, starts: pieceStarts, ends: pieceEnds } = pieces;
+      for (let at = start; at <= end; ) {
+        const isEnd = at + length > end;
+        if (!isEnd && !isAt(separator, bytes, at)) {
+          at++;
+          continue;
         }
+        pieceRows[pieceCount] = row;
+        pieceStarts[pieceCount] = start;
+        pieceEnds[pieceCount++] = isEnd ? end : at;
+        if (isEnd) break;
+        at += length;
+        start = at;
       }
-      pieces.add(rows[index]!, start, end);
     }
+    pieces.count = pieceCount;
   };
 }
 

@@ -1,6 +1,11 @@
 /** Bytes that are not what the format says: truncated, flipped, or of something else. Whoever knows their name makes it a `LossError`. */
 export class MalformedError extends Error {}
 
+/** The same bytes, to be read as numbers. */
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
 /** Appends values to a buffer that grows. Numbers are little-endian; a varint is 7 bits a byte, low ones first. */
 export class ByteWriter {
   bytes: Buffer;

@@ -103,30 +103,38 @@ function decodePart(bytes: Buffer, start: number, end: number): KeyPart {
 
 /** MurmurHash3, 32 bits, little-endian, seed 0 (Austin Appleby, public domain), as a signed integer. Part of the state format. */
 export function hashKey(bytes: Uint8Array, start: number, end: number): number {
-  return hashRest(0, bytes, start, end, end - start);
-}
-
-/** `hashKey` of the key that is the byte `tag` and `bytes[start, end)`. */
-export function hashTagged(tag: number, bytes: Uint8Array, start: number, end: number): number {
-  const length = end - start + 1;
-  if (length < 4) {
-    const rest = tag | (length > 1 ? bytes[start]! << 8 : 0) | (length > 2 ? bytes[start + 1]! << 16 : 0);
-    return finish(scramble(rest) ^ length);
-  }
-  const word = tag | (bytes[start]! << 8) | (bytes[start + 1]! << 16) | (bytes[start + 2]! << 24);
-  return hashRest(mix(0, word), bytes, start + 3, end, length);
-}
-
-/** Goes on with `[start, end)`, the rest of a key of that length. */
-function hashRest(begun: number, bytes: Uint8Array, start: number, end: number, length: number): number {
+  const length = end - start;
   const tail = end - (length & 3);
-  let hash = begun;
+  let hash = 0;
   for (let at = start; at < tail; at += 4) {
     hash = mix(hash, bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24));
   }
   let rest = 0;
   for (let at = end - 1; at >= tail; at--) rest = (rest << 8) | bytes[at]!;
   return finish(hash ^ scramble(rest) ^ length);
+}
+
+/** `hashKey` of the key that is the byte `tag` and `[start, end)` of the view. */
+export function hashTagged(tag: number, view: DataView, start: number, end: number): number {
+  const length = end - start + 1;
+  // Four bytes at a time are read also where fewer are left: not at the end of the view.
+  if (end + 4 > view.byteLength) return hashKey(tagged(tag, view, start, end), 0, length);
+  const first = tag | (view.getInt32(start, true) << 8);
+  if (length < 4) return finish(scramble(first & firstBytes[length]!) ^ length);
+  let hash = mix(0, first);
+  let at = start + 3;
+  for (; at + 4 <= end; at += 4) hash = mix(hash, view.getInt32(at, true));
+  return finish(hash ^ scramble(view.getInt32(at, true) & firstBytes[end - at]!) ^ length);
+}
+
+/** Masks of the first bytes of a word. */
+const firstBytes = Int32Array.of(0, 0xff, 0xffff, 0xffffff);
+
+function tagged(tag: number, view: DataView, start: number, end: number): Uint8Array {
+  const key = new Uint8Array(end - start + 1);
+  key[0] = tag;
+  for (let at = start; at < end; at++) key[at - start + 1] = view.getUint8(at);
+  return key;
 }
 
 function mix(hash: number, word: number): number {
