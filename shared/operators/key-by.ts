@@ -67,7 +67,7 @@ function encoding(topology: Topology, node: KeyByNode, ends: ChainEnds, failures
       try {
         for (; index < length; index++) {
           const key = takesMetadata ? apply(given[index], origin.metadata(rows[index]!)) : apply(given[index]);
-          keys.add(checkedKey(key));
+          if (typeof key !== "string" || !keys.addAscii(key)) keys.add(checkedKey(key));
         }
       } catch (error) {
         failed.push(index);

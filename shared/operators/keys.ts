@@ -83,10 +83,32 @@ export class EncodedKeys extends Keys {
     const writer = this.#writer;
     const start = writer.length;
     encodeKey(writer, key);
+    this.#end(writer.bytes[start]!, start);
+  }
+
+  /** Adds the most frequent kind of key, a short text of ASCII, without checks, which it needs none of. Another one is left to the caller: then false. */
+  addAscii(text: string): boolean {
+    const { length } = text;
+    if (length > 32) return false;
+    const writer = this.#writer;
+    writer.reserve(length + 1);
+    const { bytes, length: start } = writer;
+    bytes[start] = textTag;
+    for (let index = 0; index < length; index++) {
+      const unit = text.charCodeAt(index);
+      if (unit > 0x7f) return false;
+      bytes[start + 1 + index] = unit;
+    }
+    writer.length = start + 1 + length;
+    this.#end(textTag, start);
+    return true;
+  }
+
+  #end(tag: number, start: number): void {
     const index = this.count++;
-    this.tags[index] = writer.bytes[start]!;
+    this.tags[index] = tag;
     this.starts[index] = start + 1;
-    this.ends[index] = writer.length;
+    this.ends[index] = this.#writer.length;
   }
 
   /** All keys of the batch are there. */
