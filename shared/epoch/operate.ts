@@ -66,6 +66,8 @@ class Task {
   private readonly chains: Record<string, readonly ChainRun[]> = {};
   private shuffle: string | null = null;
   private stateBytes = 0;
+  /** The stage with state, once it has fired. */
+  private keyed: Awaited<ReturnType<Task["loadKeyed"]>> | undefined;
   private windows: { nextFire: number | null; openUntil: number | null } = { nextFire: null, openUntil: null };
   private readonly engine: Engine;
   private readonly row: PlannedEpoch;
@@ -86,6 +88,7 @@ class Task {
     const { fused } = this.row.attemptPlan;
     const source = this.name.stage === 0 ? await this.readSource(fused ? before : undefined) : undefined;
     const keyed = this.name.stage > 0 ? await this.mergeShuffle(upstream, before) : undefined;
+    const prepared = await this.makeDurable();
     const counts = [source?.counts, keyed?.counts, ...(source?.keyed ? [source.keyed.counts] : [])];
     return {
       stage: this.name.stage,
@@ -93,7 +96,7 @@ class Task {
       nonce: this.invocation.nonce,
       chains: this.chains,
       shuffle: this.shuffle,
-      prepared: await this.finishOutput(),
+      prepared,
       counts: { ...addCounts(counts.filter((one) => one !== undefined)), rows: this.output.rows },
       maxEventTimes: Object.fromEntries(source?.maxEventTimes ?? []),
       ...this.windows,
@@ -101,6 +104,22 @@ class Task {
       startedAt: this.startedAt,
       endedAt: this.engine.clock.now(),
     };
+  }
+
+  /** New state and output, side by side where no reader sees the output before the decision (I2). Gives the handles of what is prepared. */
+  private async makeDurable() {
+    const saved = this.saveState();
+    if (this.row.attemptPlan.guarantee !== undefined) await saved;
+    const [prepared] = await allEnded([this.finishOutput(), saved]);
+    return prepared;
+  }
+
+  private async saveState(): Promise<void> {
+    const { keyed } = this;
+    if (keyed === undefined) return;
+    const key = objectKey({ ...this.invocation, stage: keyed.index }, "snapshot");
+    this.chains[keyed.index] = await this.engine.state.save(keyed.state, key);
+    this.stateBytes += keyed.state.savedBytes();
   }
 
   /** What the guarantee wants of the rows before the ack; handles of what is prepared. */
@@ -208,15 +227,19 @@ class Task {
     return { index: stage, groups, state: loaded, stage: new KeyedStage(environment, stage, loaded) };
   }
 
-  /** Fires what W(n) closes, then makes the new state durable. */
+  /** Fires what W(n) closes. */
   private async fire(keyed: Awaited<ReturnType<Task["loadKeyed"]>>, maxEventTimes: ReadonlyMap<string, number>) {
     const watermark = watermarkAfter(this.row.plan, maxEventTimes, sourceOf(this.engine).outOfOrderMs);
     for (const _ of keyed.stage.fire(watermark)) await this.output.drained();
     this.windows = keyed.stage.openWindows();
-    const key = objectKey({ ...this.invocation, stage: keyed.index }, "snapshot");
-    this.chains[keyed.index] = await this.engine.state.save(keyed.state, key);
-    this.stateBytes += keyed.state.savedBytes();
+    this.keyed = keyed;
   }
+}
+
+/** The results of all, once none of them is under way any more. @throws what one of them has thrown */
+async function allEnded<T extends readonly unknown[]>(work: { readonly [I in keyof T]: Promise<T[I]> }): Promise<T> {
+  await Promise.allSettled(work);
+  return (await Promise.all(work)) as unknown as T;
 }
 
 /** Where share `index` of `count` contiguous ones begins. */
