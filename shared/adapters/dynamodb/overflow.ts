@@ -18,8 +18,6 @@ const mostCachedCharacters = 16 << 20;
 
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 
-export const compress = (text: string): Buffer => zstdCompressSync(text, compression);
-
 /** @param bytes how long the text is: nothing is inflated beyond that */
 export async function decompress(packed: Uint8Array, bytes: number): Promise<string> {
   return (await inflate(packed, { maxOutputLength: Math.max(1, bytes) })).toString();
@@ -41,13 +39,13 @@ export class Overflow {
     this.#folder = folder;
   }
 
-  async put(epoch: string, text: string, packed: Buffer): Promise<Reference> {
+  async put(epoch: string, text: string): Promise<Reference> {
     const sha256 = digestOf(text);
     const object = `${await this.#folder()}${epoch}-${sha256}`;
     const reference = { object, sha256, bytes: Buffer.byteLength(text) };
     if (this.#cache.has(object)) return reference;
     try {
-      await this.#objects.put(object, [packed], { durable: true });
+      await this.#objects.put(object, [zstdCompressSync(text, compression)], { durable: true });
     } catch (error) {
       if (!(error instanceof EpochflowError && error.code === "object-exists")) throw error;
     }

@@ -1,10 +1,11 @@
 /**
  * How items are rows: each field of an item is an attribute, so that people can read the table. Numbers, short texts, booleans and nulls are what they are;
- * all else is JSON, in a map with one of the fields `json`, `zstd` or `object`, by its size. What a write or a check costs grows with the size of the row, up to
+ * all else is JSON, in a map with one of the fields `json`, `deflate` or `object`, by its size (`zstd`: as earlier versions packed it). What a write or a check costs grows with the size of the row, up to
  * 400 KB; an object costs as much as writing 4 KB twice.
  */
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import { compress, decompress, type Overflow, type Reference } from "./overflow.ts";
+import { decompress, type Overflow, type Reference } from "./overflow.ts";
+import { pack, unpack } from "./packing.ts";
 import type { Attributes } from "./table.ts";
 
 const mostPlainBytes = 512;
@@ -42,11 +43,11 @@ async function encodeField(key: string, value: unknown, overflow: Overflow): Pro
   const text = JSON.stringify(value);
   const bytes = Buffer.byteLength(text);
   if (bytes <= mostPlainBytes) return { M: { json: { S: text } } };
-  const packed = compress(text);
+  const packed = pack(text);
   const epoch = epochPart.exec(key)?.[1];
   if (packed.length <= mostPackedBytes || epoch === undefined)
-    return { M: { zstd: { B: packed }, bytes: { N: String(bytes) } } };
-  const { object, sha256 } = await overflow.put(epoch, text, packed);
+    return { M: { deflate: { B: packed }, bytes: { N: String(bytes) } } };
+  const { object, sha256 } = await overflow.put(epoch, text);
   return { M: { object: { S: object }, sha256: { S: sha256 }, bytes: { N: String(bytes) } } };
 }
 
@@ -72,8 +73,9 @@ async function decodeField(value: AttributeValue, overflow: Overflow): Promise<u
 }
 
 async function textOf(value: AttributeValue, overflow: Overflow): Promise<string> {
-  const { json, zstd, bytes } = value.M ?? {};
+  const { json, deflate, zstd, bytes } = value.M ?? {};
   if (json?.S !== undefined) return json.S;
+  if (deflate?.B !== undefined) return await unpack(deflate.B, Number(bytes?.N));
   if (zstd?.B !== undefined) return await decompress(zstd.B, Number(bytes?.N));
   return await overflow.get(referenceIn(value)!);
 }
