@@ -79,4 +79,8 @@ function kafka(name: string, about: string, module: string): Job {
   };
 }
 
-export const jobs: readonly Job[] = [files, kafka("kafka", "functions on strings", "word-count-kafka.ts")];
+export const jobs: readonly Job[] = [
+  files,
+  kafka("kafka", "functions on strings", "word-count-kafka.ts"),
+  kafka("kafka-bytes", "operators that make no strings", "word-count-bytes.ts"),
+];

@@ -1,3 +1,4 @@
+import wordCountBytes from "../../../examples/word-count-bytes.ts";
 import type { Partials } from "../../../shared/operators/partials.ts";
 import { SourceStage } from "../../../shared/operators/source-stage.ts";
 import type { Definition } from "../../../shared/pipeline/graph.ts";
@@ -33,4 +34,5 @@ function operators(name: string, about: string, definition?: Definition): Part {
 
 export const operatorParts: readonly Part[] = [
   operators("operators-strings", "text(), flatMap with split, keyBy with a function, count of each window"),
+  operators("operators-bytes", ".words(), .keyBy(), count of each window: no string is made", wordCountBytes),
 ];
