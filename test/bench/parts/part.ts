@@ -34,7 +34,6 @@ export interface PartFigures {
   readonly runs: number;
   /** Of the process, garbage collection and compilation included, for one unit: the median of the runs. */
   readonly cpuMicroseconds: number;
-  readonly peakBytes: number;
 }
 
 /** Runs whose figures do not count: V8 compiles. */
@@ -54,14 +53,13 @@ export async function measurePart(part: Part, sizes: Sizes, runs: number): Promi
       if (run >= 0) figures.push((user + system) / prepared.units);
     }
     const { name, about, unit } = part;
-    const peakBytes = process.resourceUsage().maxRSS * 1024;
-    return { part: name, about, unit, units: prepared.units, runs, cpuMicroseconds: median(figures), peakBytes };
+    return { part: name, about, unit, units: prepared.units, runs, cpuMicroseconds: median(figures) };
   } finally {
     await prepared.close?.();
   }
 }
 
-export function median(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;

@@ -1,5 +1,5 @@
 /**
- * One part in a process of its own, so that its memory and what V8 has compiled are its own too: prints its `PartFigures` as JSON.
+ * One part in a process of its own, so that what V8 has compiled is its own too: prints its `PartFigures` as JSON.
  *
  *     node --conditions=epochflow-source test/bench/parts/run.ts operators-strings '{"records": 200000, "keys": 200000}' 5
  */

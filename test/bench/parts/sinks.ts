@@ -7,13 +7,22 @@ import { MemoryObjectStore } from "../../../shared/adapters/memory/object-store.
 import { SeededRandom } from "../../../shared/adapters/memory/random.ts";
 import type { PreparedFiles } from "../../../shared/adapters/output/prepared-files.ts";
 import { systemClock } from "../../../shared/adapters/system/clock.ts";
-import type { KafkaSinkSettings } from "../../../shared/pipeline/connectors/kafka.ts";
+import type { KafkaCompression, KafkaSinkSettings } from "../../../shared/pipeline/connectors/kafka.ts";
 import type { CommitLedger, SinkContext, TwoPhaseCommitSink } from "../../../shared/ports/sink.ts";
 import { FakeKafka } from "../../support/kafka/fake-kafka.ts";
 import { readBatches } from "../../support/kafka/plain-batch.ts";
 import { type CountRow, checkFolder, checkRows } from "../count-words.ts";
 import type { Part, Prepared } from "./part.ts";
-import { batchesOf, emptyState, fireAll, type Input, linesOf, processInto, topologyOf } from "./word-count.ts";
+import {
+  batchesOf,
+  compressionText,
+  emptyState,
+  fireAll,
+  type Input,
+  linesOf,
+  processInto,
+  topologyOf,
+} from "./word-count.ts";
 
 const owner = { pipeline: "bench", uid: "bench", sink: "counts" };
 const topology = topologyOf();
@@ -63,28 +72,29 @@ function staging(
   };
 }
 
-const kafka: Part = {
-  name: "sink-kafka",
-  about: "rows as record batches of their partitions, staged in memory",
-  unit: "row",
-  async prepare({ records }) {
-    const input = linesOf(records);
-    const cluster = new FakeKafka();
-    cluster.createTopic("counts", 4);
-    const objects = new MemoryObjectStore();
-    const settings = topology.sinks.counts!.options as unknown as KafkaSinkSettings;
-    const sink = createKafkaSink(settings, cluster.client(), objects, {
-      clock: systemClock,
-      random: new SeededRandom(1),
-    });
-    return staging(sink as never, input, await writtenFor(input), async () => {
-      const staged = [...objects.objects.values()].flatMap((bytes) => readBatches(Buffer.from(bytes)));
-      objects.objects.clear();
-      const rows = staged.flatMap(({ records }) => records.map(({ value }) => JSON.parse(String(value)) as CountRow));
-      await checkRows(rows, input.expected);
-    });
-  },
-};
+const settings = topology.sinks.counts!.options as unknown as KafkaSinkSettings;
+
+function kafka(name: string, compression: KafkaCompression): Part {
+  return {
+    name,
+    about: `rows as record batches of their partitions (${compressionText(compression)}), staged in memory`,
+    unit: "row",
+    async prepare({ records }) {
+      const input = linesOf(records);
+      const cluster = new FakeKafka();
+      cluster.createTopic("counts", 4);
+      const objects = new MemoryObjectStore();
+      const ports = { clock: systemClock, random: new SeededRandom(1) };
+      const sink = createKafkaSink({ ...settings, compression }, cluster.client(), objects, ports);
+      return staging(sink as never, input, await writtenFor(input), async () => {
+        const staged = [...objects.objects.values()].flatMap((bytes) => readBatches(Buffer.from(bytes)));
+        objects.objects.clear();
+        const rows = staged.flatMap(({ records }) => records.map(({ value }) => JSON.parse(String(value)) as CountRow));
+        await checkRows(rows, input.expected);
+      });
+    },
+  };
+}
 
 const files: Part = {
   name: "sink-files",
@@ -106,4 +116,4 @@ const files: Part = {
   },
 };
 
-export const sinks: readonly Part[] = [kafka, files];
+export const sinks: readonly Part[] = [kafka("sink-kafka", "none"), kafka("sink-kafka-zstd", "zstd"), files];

@@ -6,7 +6,7 @@ import { Decoder } from "../../../shared/adapters/kafka/record-batch/decode.ts";
 import type { PartitionStatus, RecordBatch } from "../../../shared/ports/source.ts";
 import { cachedLines } from "../generate-lines.ts";
 import type { Part, Prepared } from "./part.ts";
-import { fetchesOf, linesOf } from "./word-count.ts";
+import { compressionText, fetchesOf, linesOf } from "./word-count.ts";
 
 /** Shows all batches of the input to somebody. */
 type Read = (visit: (batch: RecordBatch) => void) => Promise<void> | void;
@@ -30,7 +30,7 @@ const files: Part = {
 function kafka(name: string, compression: Compression): Part {
   return {
     name,
-    about: `fetched record batches (${compression === "none" ? "not compressed" : compression}) as columns`,
+    about: `fetched record batches (${compressionText(compression)}) as columns`,
     unit: "record",
     async prepare({ records }) {
       const input = linesOf(records);

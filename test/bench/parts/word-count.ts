@@ -80,6 +80,9 @@ export function fetchesOf({ values, times }: Records, compression: Compression =
   return fetches.map((batches) => Buffer.concat(batches));
 }
 
+export const compressionText = (compression: Compression): string =>
+  compression === "none" ? "not compressed" : compression;
+
 /** Columns that stay, as the source hands them to the operators one by one. */
 export function batchesOf(input: Records): RecordBatch[] {
   let from = 0;
