@@ -99,7 +99,8 @@ const windows: Dimension = {
       { records: entries * scale * Math.ceil(4 * scale), epochRecords: (entries * scale) / 10 },
     ],
   }),
-  checks: [cpu(2), snapshotBytes(2)],
+  // A thousand windows in 128 key groups are 128,000 places for 10,000 changes: each then lies nearly alone.
+  checks: [cpu(3), snapshotBytes(2)],
 };
 
 /** Records a second of a stream that an epoch's length is told by. */
@@ -126,11 +127,18 @@ const tasks: Dimension = {
   quickValues: [1, 2],
   point: (threads, scale) => ({
     workload: moving,
-    steps: [{ records: 1_600_000 * scale, epochRecords: 200_000 * scale }],
+    // So many that it does not matter much that each thread loads and compiles the program.
+    steps: [{ records: 4_800_000 * scale, epochRecords: 400_000 * scale }],
     threads,
   }),
   checks: [cpu(2)],
 };
+
+/** In epochs as a busy stream has them. */
+const busy = (scale: number): Point => ({
+  workload: moving,
+  steps: [{ records: 1_600_000 * scale, epochRecords: 200_000 * scale }],
+});
 
 const partitions: Dimension = {
   name: "partitions",
@@ -138,12 +146,9 @@ const partitions: Dimension = {
   about: "partitions that the same records are in: files",
   values: [1, 4, 16, 64],
   quickValues: [1, 16],
-  point: (files, scale) => ({
-    workload: moving,
-    steps: [{ records: 400_000 * scale, epochRecords: 20_000 * scale }],
-    files,
-  }),
-  checks: [cpu(1.5)],
+  point: (files, scale) => ({ ...busy(scale), files }),
+  // A partition's records of a key are combined, and then merged with those of the others: of few records, few are combined.
+  checks: [cpu(2.5)],
 };
 
 const topicPartitions: Dimension = {
@@ -151,7 +156,7 @@ const topicPartitions: Dimension = {
   name: "topic",
   unit: "topic partitions",
   about: "partitions that the same records are in: of a topic",
-  point: (_, scale) => ({ workload: moving, steps: [{ records: 400_000 * scale, epochRecords: 20_000 * scale }] }),
+  point: (_, scale) => busy(scale),
   partitions: (value) => value,
 };
 
