@@ -27,7 +27,7 @@ export const rules: readonly Rule[] = [
   [/adapters\/(lines|kafka\/source)\/|pipeline\/decoders\//, "fetch and decode"],
   [/adapters\/kafka\/(record-batch\/(decode|columns|aborted)|protocol\/requests\/fetch)/, "fetch and decode"],
   [/adapters\/filesystem\/(source|input-|contents|discovery|found-file|looks|locator|identity)/, "fetch and decode"],
-  [/(operators\/(packed-)?partials|epoch\/object-shuffle|memory\/shuffle)/, "shuffle"],
+  [/(operators\/(packed-)?partials|epoch\/object-shuffle|memory\/shuffle|local\/parcels)/, "shuffle"],
   [/shared\/state\/(state-store|snapshot|write-changes|group-restorer|link|chains|compaction)/, "snapshot"],
   [/shared\/operators\/(keyed-stage|merge|firing|results|expiry)/, "merge and fire"],
   [/shared\/operators\/|examples\//, "operators and fold"],

@@ -1,14 +1,18 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import wordCountBytes from "../../../examples/word-count-bytes.ts";
 import { createFilesSink } from "../../../shared/adapters/filesystem/sink.ts";
 import { createKafkaSink } from "../../../shared/adapters/kafka/sink/sink.ts";
 import { MemoryObjectStore } from "../../../shared/adapters/memory/object-store.ts";
 import { SeededRandom } from "../../../shared/adapters/memory/random.ts";
 import type { PreparedFiles } from "../../../shared/adapters/output/prepared-files.ts";
 import { systemClock } from "../../../shared/adapters/system/clock.ts";
+import type { StageEnvironment } from "../../../shared/operators/environment.ts";
+import { KeyedStage } from "../../../shared/operators/keyed-stage.ts";
 import type { KafkaCompression, KafkaSinkSettings } from "../../../shared/pipeline/connectors/kafka.ts";
-import type { CommitLedger, SinkContext, TwoPhaseCommitSink } from "../../../shared/ports/sink.ts";
+import type { Topology } from "../../../shared/pipeline/topology.ts";
+import type { CommitLedger, SinkContext, Transaction, TwoPhaseCommitSink } from "../../../shared/ports/sink.ts";
 import { FakeKafka } from "../../support/kafka/fake-kafka.ts";
 import { readBatches } from "../../support/kafka/plain-batch.ts";
 import { type CountRow, checkFolder, checkRows } from "../count-words.ts";
@@ -17,54 +21,41 @@ import {
   batchesOf,
   compressionText,
   emptyState,
-  fireAll,
+  environmentOf,
   type Input,
   linesOf,
   processInto,
+  theEnd,
   topologyOf,
 } from "./word-count.ts";
 
 const owner = { pipeline: "bench", uid: "bench", sink: "counts" };
-const topology = topologyOf();
-
-/** What a keyed stage gives to its sink at a time. */
-interface Written {
-  readonly rows: unknown[];
-  readonly times: readonly number[];
-}
-
-async function writtenFor(input: Input): Promise<Written[]> {
-  const written: Written[] = [];
-  const state = await emptyState(topology);
-  processInto(topology, state, batchesOf(input));
-  fireAll(topology, state, (_, rows, timeOf) => {
-    written.push({ rows, times: rows.map((_, row) => timeOf(row)) });
-  });
-  return written;
-}
+const strings = topologyOf();
+const bytes = topologyOf(wordCountBytes);
 
 const contextOf = (epoch: number): SinkContext => ({
   ...owner,
   ...{ epoch, attempt: 1, stage: 1, task: 0, nonce: `nonce-${epoch}` },
 });
 
-/** Rows to a sink, up to their pre-commit: all that is done to each of them. Each run is an epoch. */
+/** Windows that close, into a sink, up to its pre-commit. Each run is an epoch. */
 function staging(
   sink: TwoPhaseCommitSink,
+  topology: Topology,
   input: Input,
-  written: readonly Written[],
   check: (epoch: number, handle: never) => Promise<void>,
 ): Prepared {
+  const batches = batchesOf(input);
   let epoch = 0;
   return {
     units: input.expected.size,
     async ready() {
+      const state = await emptyState(topology);
+      processInto(topology, state, batches);
       const transaction = await sink.begin(contextOf(++epoch));
+      const keyed = new KeyedStage(intoSink(topology, transaction), 1, state);
       return async () => {
-        for (const { rows, times } of written) {
-          transaction.write(rows, undefined, (row) => times[row]!);
-          await transaction.drained();
-        }
+        for (const _ of keyed.fire(theEnd)) await transaction.drained();
         return await sink.preCommit(transaction);
       };
     },
@@ -72,25 +63,36 @@ function staging(
   };
 }
 
-const settings = topology.sinks.counts!.options as unknown as KafkaSinkSettings;
+function intoSink(topology: Topology, transaction: Transaction): StageEnvironment {
+  const write: StageEnvironment["write"] = (_, rows, timeOf, refused) => transaction.write(rows, refused, timeOf);
+  const { writeColumns } = transaction;
+  if (writeColumns === undefined) return environmentOf(topology, write);
+  return {
+    ...environmentOf(topology, write),
+    writeColumns: (_, columns, timeOf, refused) => writeColumns.call(transaction, columns, refused, timeOf),
+  };
+}
 
-function kafka(name: string, compression: KafkaCompression): Part {
+function kafka(name: string, rows: string, topology: Topology, compression: KafkaCompression = "none"): Part {
   return {
     name,
-    about: `rows as record batches of their partitions (${compressionText(compression)}), staged in memory`,
+    about: `windows that close, ${rows} into record batches (${compressionText(compression)}), staged in memory`,
     unit: "row",
     async prepare({ records }) {
       const input = linesOf(records);
       const cluster = new FakeKafka();
       cluster.createTopic("counts", 4);
       const objects = new MemoryObjectStore();
+      const settings = topology.sinks.counts!.options as unknown as KafkaSinkSettings;
       const ports = { clock: systemClock, random: new SeededRandom(1) };
       const sink = createKafkaSink({ ...settings, compression }, cluster.client(), objects, ports);
-      return staging(sink as never, input, await writtenFor(input), async () => {
-        const staged = [...objects.objects.values()].flatMap((bytes) => readBatches(Buffer.from(bytes)));
+      return staging(sink as never, topology, input, async () => {
+        const staged = [...objects.objects.values()].flatMap((object) => readBatches(Buffer.from(object)));
         objects.objects.clear();
-        const rows = staged.flatMap(({ records }) => records.map(({ value }) => JSON.parse(String(value)) as CountRow));
-        await checkRows(rows, input.expected);
+        const values = staged.flatMap(({ records }) =>
+          records.map(({ value }) => JSON.parse(String(value)) as CountRow),
+        );
+        await checkRows(values, input.expected);
       });
     },
   };
@@ -98,7 +100,7 @@ function kafka(name: string, compression: KafkaCompression): Part {
 
 const files: Part = {
   name: "sink-files",
-  about: "rows as lines of JSON in a staged file, which is synced",
+  about: "windows that close, rows by map(), as lines of JSON in a staged file, which is synced",
   unit: "row",
   async prepare({ records }) {
     const input = linesOf(records);
@@ -111,9 +113,14 @@ const files: Part = {
       await sink.seal!({ ...owner, epoch, units: [commit] });
       await checkFolder(path, input.expected, epoch - 1);
     };
-    const prepared = staging(sink as unknown as TwoPhaseCommitSink, input, await writtenFor(input), visible as never);
+    const prepared = staging(sink as unknown as TwoPhaseCommitSink, strings, input, visible as never);
     return { ...prepared, close: () => rmSync(path, { recursive: true }) };
   },
 };
 
-export const sinks: readonly Part[] = [kafka("sink-kafka", "none"), kafka("sink-kafka-zstd", "zstd"), files];
+export const sinks: readonly Part[] = [
+  kafka("sink-kafka", "rows by map(),", strings),
+  kafka("sink-kafka-columns", "columns by select()", bytes),
+  kafka("sink-kafka-zstd", "columns by select()", bytes, "zstd"),
+  files,
+];

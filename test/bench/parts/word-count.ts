@@ -129,16 +129,12 @@ export function processInto(topology: Topology, state: StageState, batches: read
   mergeInto(topology, state, fold(new SourceStage(environmentOf(topology)), batches));
 }
 
-/** Fires all windows of a state, which are gone then. */
-export function fireAll(topology: Topology, state: StageState, write: StageEnvironment["write"]): void {
-  for (const _ of new KeyedStage(environmentOf(topology, write), 1, state).fire(theEnd));
-}
-
 /** The rows of all windows of a state, which are gone then. */
 export function rowsOf<Row>(topology: Topology, state: StageState): Row[] {
   const rows: Row[] = [];
-  fireAll(topology, state, (_, written) => {
+  const environment = environmentOf(topology, (_, written) => {
     for (const row of written) rows.push(row as Row);
   });
+  for (const _ of new KeyedStage(environment, 1, state).fire(theEnd));
   return rows;
 }
