@@ -1,4 +1,5 @@
 import { InfrastructureError } from "../errors.ts";
+import { viewOf } from "./bytes.ts";
 
 /** Encoded keys as columns. Key i is `bytes[ends[i], ends[i + 1])`. */
 export interface KeyColumn {
@@ -19,6 +20,8 @@ export interface KeysInPlace {
 }
 
 const initialCapacity = 16;
+/** Bytes of a key that are compared at once, and so may be read behind the last one. */
+const readAhead = 12;
 /** Keys that are looked up together. */
 const blockKeys = 256;
 
@@ -31,6 +34,7 @@ export class KeyTable implements KeyColumn {
   bytes = Buffer.allocUnsafeSlow(initialCapacity * 8);
   ends = new Int32Array(initialCapacity + 1);
   hashes = new Int32Array(initialCapacity);
+  #view = viewOf(this.bytes);
   /** Key number + 1; 0 is free. Twice as many as keys at most. */
   #slots = new Int32Array(initialCapacity * 2);
 
@@ -102,30 +106,26 @@ export class KeyTable implements KeyColumn {
   /** Compares the bytes of keys with those that they were taken for, and appends new ones; returns the first that is another after all, or `to`. */
   #settle(keys: KeysInPlace, from: number, to: number, numbers: Int32Array, first: number): number {
     const { tags, bytes, starts, ends } = keys;
+    const view = viewOf(bytes);
     for (let at = from; at < to; at++) {
       const number = numbers[at - first]!;
       const end = ends[at]!;
-      let other = starts[at]!;
+      let start = starts[at]!;
+      const tag = tags === undefined ? bytes[start++]! : tags[at]!;
       let own = this.ends[number]!;
-      const length = end - other + (tags === undefined ? 0 : 1);
+      const length = end - start + 1;
       if (number < this.count) {
         if (this.ends[number + 1]! - own !== length) return at;
-        const table = this.bytes;
-        if (tags !== undefined && table[own++] !== tags[at]) return at;
-        while (other < end && table[own] === bytes[other]) {
-          own++;
-          other++;
-        }
-        if (other < end) return at;
+        if (!equalKeys(this.#view, own, length, tag, view, start)) return at;
         continue;
       }
-      if (own + length > this.bytes.length) this.#growBytes(own + length);
+      if (own + length + readAhead > this.bytes.length) this.#growBytes(own + length + readAhead);
       const table = this.bytes;
       this.ends[number + 1] = own + length;
       this.count = number + 1;
-      if (tags !== undefined) table[own++] = tags[at]!;
-      if (end - other > 32) table.set(bytes.subarray(other, end), own);
-      else while (other < end) table[own++] = bytes[other++]!;
+      table[own++] = tag;
+      if (length > 32) table.set(bytes.subarray(start, end), own);
+      else while (start < end) table[own++] = bytes[start++]!;
     }
     return to;
   }
@@ -168,7 +168,7 @@ export class KeyTable implements KeyColumn {
     const key = this.count;
     let at = this.ends[key]!;
     const to = at + end - start + 1;
-    if (to > this.bytes.length) this.#growBytes(to);
+    if (to + readAhead > this.bytes.length) this.#growBytes(to + readAhead);
     this.bytes[at++] = tag;
     if (end - start > 32) this.bytes.set(bytes.subarray(start, end), at);
     else for (let other = start; other < end; ) this.bytes[at++] = bytes[other++]!;
@@ -193,6 +193,7 @@ export class KeyTable implements KeyColumn {
     const larger = Buffer.allocUnsafeSlow(Math.min(0x7fffffff, Math.max(needed, this.bytes.length * 2)));
     larger.set(this.bytes.subarray(0, this.ends[this.count]));
     this.bytes = larger;
+    this.#view = viewOf(larger);
   }
 
   #grow(capacity: number): void {
@@ -221,6 +222,26 @@ export class KeyTable implements KeyColumn {
     while (slots[slot] !== 0) slot = (slot + 1) & mask;
     return slot;
   }
+}
+
+/** Masks of the first bytes of a word of four: for -8 bytes, and so none, up to 12, and so all. */
+const masks = Int32Array.from({ length: 21 }, (_, index) => 2 ** (8 * Math.min(4, Math.max(0, index - 8))) - 1);
+
+/**
+ * Whether the key of this length at `at` is the byte `tag` and what begins at `start` in the other view. Most keys are short: they are compared as three words of
+ * four bytes, of which what is behind their end does not count, without a branch for each length.
+ */
+function equalKeys(own: DataView, at: number, length: number, tag: number, view: DataView, start: number): boolean {
+  if (length > readAhead || start + readAhead > view.byteLength) {
+    if (own.getUint8(at) !== tag) return false;
+    for (let next = 1; next < length; next++)
+      if (own.getUint8(at + next) !== view.getUint8(start + next - 1)) return false;
+    return true;
+  }
+  const first = own.getInt32(at, true) ^ (tag | (view.getInt32(start, true) << 8));
+  const second = own.getInt32(at + 4, true) ^ view.getInt32(start + 3, true);
+  const third = own.getInt32(at + 8, true) ^ view.getInt32(start + 7, true);
+  return ((first & masks[length + 8]!) | (second & masks[length + 4]!) | (third & masks[length]!)) === 0;
 }
 
 /** Where the search for a hash begins. The key groups of a task are picked by the hash's remainder: so other bits, well mixed, count here. */
