@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { textColumn } from "../../test/support/text-column.ts";
 import type { RowColumn } from "../ports/columns.ts";
 import { JsonColumns } from "./columns.ts";
 import { mostNumberBytes, writeNumber } from "./number.ts";
@@ -94,12 +95,6 @@ test("a row is written in its room, or not at all", () => {
     }),
   );
 });
-
-function textColumn(texts: readonly string[]): RowColumn {
-  const ends = new Int32Array(texts.length + 1);
-  for (const [index, one] of texts.entries()) ends[index + 1] = ends[index]! + Buffer.byteLength(one);
-  return { bytes: Buffer.from(texts.join("")), ends };
-}
 
 test("rows in columns are those of JSON.stringify, batch after batch", () => {
   const rows = 3;

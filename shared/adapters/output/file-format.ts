@@ -9,25 +9,22 @@ export interface FormatOptions {
   readonly compression?: "none" | "gzip" | "zstd";
 }
 
-/** Characters that are gathered before they are encoded and written: measured, longer strings take more time a row. */
-const chunkCharacters = 1 << 16;
+/** Bytes of lines that are gathered before they are written. */
+const chunkBytes = 1 << 16;
 /** Compressed by themselves, so that a file is a row of members, or frames, which can be read from any of them on, and which may be put together as they are. */
-const compressedCharacters = 1 << 20;
+const compressedBytes = 1 << 20;
 
 const compressions = {
-  none: { suffix: "", compress: (chunk: Buffer): Buffer => chunk, characters: chunkCharacters },
-  gzip: { suffix: ".gz", compress: (chunk: Buffer): Buffer => gzipSync(chunk), characters: compressedCharacters },
-  zstd: {
-    suffix: ".zst",
-    compress: (chunk: Buffer): Buffer => zstdCompressSync(chunk),
-    characters: compressedCharacters,
-  },
+  none: { suffix: "", compress: (chunk: Buffer): Buffer => chunk, bytes: chunkBytes },
+  gzip: { suffix: ".gz", compress: (chunk: Buffer): Buffer => gzipSync(chunk), bytes: compressedBytes },
+  zstd: { suffix: ".zst", compress: (chunk: Buffer): Buffer => zstdCompressSync(chunk), bytes: compressedBytes },
 };
 
 /** Without the encoder's copy of the value, which JSON.parse of a line gives again. */
 const jsonLines: Encoder<unknown> = {
   name: "json",
   encode: (row) => toJsonText(row) ?? null,
+  isJson: true,
   file: { extension: "jsonl", ownLineBreaks: true },
 };
 
@@ -37,19 +34,23 @@ export class FileFormat {
   readonly extension: string;
   /** With its line end; undefined: there is none. */
   readonly header: string | undefined;
-  /** So many characters of rows make a chunk. */
-  readonly chunkCharacters: number;
+  /** So many bytes of lines make a chunk. */
+  readonly chunkBytes: number;
+  /** A line is the row's JSON and this; undefined: it is something else. */
+  readonly jsonLineEnd: string | undefined;
+  /** A chunk of lines as it is in the file; the same bytes, where they are not compressed. */
+  readonly compress: (chunk: Buffer) => Buffer;
   readonly #encoder: Encoder<never>;
   readonly #style: FileStyle;
-  readonly #compress: (chunk: Buffer) => Buffer;
 
   constructor({ format = jsonLines, compression = "none" }: FormatOptions) {
-    const { suffix, compress, characters } = compressions[compression];
+    const { suffix, compress, bytes } = compressions[compression];
     this.#encoder = format;
     this.#style = format.file ?? { extension: "txt" };
-    this.#compress = compress;
-    this.chunkCharacters = characters;
+    this.compress = compress;
+    this.chunkBytes = bytes;
     this.extension = this.#style.extension + suffix;
+    this.jsonLineEnd = format.isJson === true && this.#style.ownLineBreaks === true ? this.#lineEnd : undefined;
     this.header = this.#style.header === undefined ? undefined : this.#style.header + this.#lineEnd;
   }
 
@@ -64,11 +65,6 @@ export class FileFormat {
     if (typeof text !== "string") throw this.#refused(context, `it is of type ${typeof row}`);
     if (this.#style.ownLineBreaks !== true) this.#checkLine(text, context);
     return text + this.#lineEnd;
-  }
-
-  /** A chunk of lines as it is in the file. */
-  bytes(lines: string): Buffer {
-    return this.#compress(Buffer.from(lines));
   }
 
   get #lineEnd(): string {

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import type { RowWriter } from "../../json-bytes/rows.ts";
 import type { FileFormat } from "./file-format.ts";
+import { Lines } from "./lines.ts";
 import type { ManifestFile } from "./manifest.ts";
 import type { StagedFile } from "./staging.ts";
 
@@ -8,13 +10,15 @@ export class OutputFile<Extra extends object> {
   readonly #path: string;
   readonly #format: FileFormat;
   readonly #staged: StagedFile<Extra>;
+  /** Bytes that are handed on at once. */
   readonly #chunkBytes: number;
-  readonly #chunkCharacters: number;
+  /** Bytes of lines that are compressed at once. */
+  readonly #linesBytes: number;
   readonly #digest = createHash("sha256");
   #offset = 0;
   #rows = 0;
   #bytes = 0;
-  #lines = "";
+  readonly #lines: Lines;
   #gathered: Buffer[] = [];
   #gatheredBytes = 0;
 
@@ -25,39 +29,49 @@ export class OutputFile<Extra extends object> {
     staged: StagedFile<Extra>,
     { chunkBytes, maxBytes }: { chunkBytes: number; maxBytes: number },
   ) {
-    this.#chunkCharacters = Math.min(format.chunkCharacters, maxBytes);
+    this.#linesBytes = Math.min(format.chunkBytes, maxBytes);
+    this.#lines = new Lines(this.#linesBytes);
     this.#path = path;
     this.#format = format;
     this.#staged = staged;
     this.#chunkBytes = chunkBytes;
     if (format.header === undefined) return;
-    const header = format.bytes(format.header);
+    const header = format.compress(Buffer.from(format.header));
     this.#offset = header.length;
     this.#gather(header);
   }
 
-  /** What of it waits in memory: bytes, and characters of lines. */
+  /** Bytes of it that wait in memory. */
   get held(): number {
-    return this.#lines.length + this.#gatheredBytes;
+    return this.#lines.bytes + this.#gatheredBytes;
   }
 
-  /** Bytes of the file, without those that are still lines. */
+  /** Bytes of the file, without those of lines that are not compressed yet. */
   get bytes(): number {
     return this.#offset + this.#bytes;
   }
 
-  /** @returns whether there is enough for a chunk: then `encode` it */
-  add(line: string): boolean {
+  add(line: string): void {
     this.#rows++;
-    this.#lines += line;
-    return this.#lines.length >= this.#chunkCharacters;
+    this.#lines.add(line);
   }
 
-  /** Lines become bytes. */
+  /** Adds a row that writes itself, and the line's end. @returns false if it cannot: then nothing is added */
+  addWritten(row: RowWriter, lineEnd: string): boolean {
+    if (!this.#lines.addWritten(row, lineEnd)) return false;
+    this.#rows++;
+    return true;
+  }
+
+  /** There are enough lines to compress them: then `encode`. */
+  get isFull(): boolean {
+    return this.#lines.bytes >= this.#linesBytes;
+  }
+
+  /** Lines become a chunk of the file. */
   encode(): void {
-    if (this.#lines === "") return;
-    const chunk = this.#format.bytes(this.#lines);
-    this.#lines = "";
+    if (this.#lines.bytes === 0) return;
+    const chunk = this.#format.compress(this.#lines.take());
     this.#digest.update(chunk);
     this.#bytes += chunk.length;
     this.#gather(chunk);

@@ -1,5 +1,8 @@
 import { UsageError, UserCodeError } from "../../errors.ts";
+import { JsonColumns } from "../../json-bytes/columns.ts";
+import { JsonRow, type RowWriter } from "../../json-bytes/rows.ts";
 import type { PathTemplate } from "../../path-template/template.ts";
+import type { ColumnRows } from "../../ports/columns.ts";
 import type { RefusedRow, RowBatch, SinkContext, Transaction } from "../../ports/sink.ts";
 import type { FileFormat } from "./file-format.ts";
 import type { ManifestFile } from "./manifest.ts";
@@ -42,6 +45,9 @@ export class StagedRows<Extra extends object> implements Transaction {
   readonly #layout: Layout;
   readonly context: SinkContext;
   readonly #staging: Staging<Extra>;
+  /** Writes a row's JSON, where that is a line, and no row has a say in which folder it goes. */
+  readonly #json: JsonRow | undefined;
+  readonly #columns: JsonColumns | undefined;
   /** By folder: files that take rows, and how many there were before them. */
   readonly #open = new Map<string, OutputFile<Extra>>();
   readonly #begun = new Map<string, number>();
@@ -53,6 +59,9 @@ export class StagedRows<Extra extends object> implements Transaction {
     this.#layout = layout;
     this.context = context;
     this.#staging = staging;
+    const writes = layout.format.jsonLineEnd !== undefined && layout.template === undefined;
+    this.#json = writes ? new JsonRow() : undefined;
+    this.#columns = writes ? new JsonColumns() : undefined;
   }
 
   write(rows: RowBatch, refused?: RefusedRow): void {
@@ -63,6 +72,20 @@ export class StagedRows<Extra extends object> implements Transaction {
         if (refused === undefined || !(error instanceof UserCodeError)) throw error;
         refused(index++, error);
       }
+    }
+  }
+
+  writeColumns(columns: ColumnRows, refused?: RefusedRow): void {
+    const json = this.#columns;
+    if (json === undefined) {
+      this.write(columns.rows(), refused);
+      return;
+    }
+    json.begin(columns);
+    for (let index = 0; index < columns.length; index++) {
+      json.row = index;
+      if (!this.#addWritten(json))
+        this.write([columns.rows()[index]], refused && ((_, error) => refused(index, error)));
     }
   }
 
@@ -83,13 +106,32 @@ export class StagedRows<Extra extends object> implements Transaction {
     await this.#staging.discard();
   }
 
-  /** What is held decides where files end, never what is written already, so that they end at the same rows each time (I6). */
   #add(row: unknown): void {
+    if (this.#json !== undefined) {
+      this.#json.row = row;
+      if (this.#addWritten(this.#json)) return;
+    }
     const line = this.#layout.format.line(row, this.context);
     const folder = folderOf(this.#layout, row, this.context);
     const file = this.#open.get(folder) ?? this.#begin(folder);
     const before = file.held;
-    const isFull = file.add(line);
+    file.add(line);
+    this.#added(folder, file, before);
+  }
+
+  /** False: it cannot write itself, or would be the first of a file, and nothing is added. */
+  #addWritten(row: RowWriter): boolean {
+    const file = this.#open.get("");
+    if (file === undefined) return false;
+    const before = file.held;
+    if (!file.addWritten(row, this.#layout.format.jsonLineEnd!)) return false;
+    this.#added("", file, before);
+    return true;
+  }
+
+  /** What is held decides where files end, never what is written already, so that they end at the same rows each time (I6). */
+  #added(folder: string, file: OutputFile<Extra>, before: number): void {
+    const { isFull } = file;
     if (isFull) file.encode();
     this.#held += file.held - before;
     if (isFull && file.bytes >= this.#layout.maxFileBytes) this.#end(folder);

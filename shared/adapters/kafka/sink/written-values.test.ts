@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { FakeKafka } from "../../../../test/support/kafka/fake-kafka.ts";
 import { settingsOf } from "../../../../test/support/kafka/sink-settings.ts";
+import { textColumn } from "../../../../test/support/text-column.ts";
 import type { KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
 import { json } from "../../../pipeline/decoders/json.ts";
 import { toSelector } from "../../../pipeline/pointer.ts";
@@ -114,12 +115,6 @@ const columns = fc.integer({ min: 0, max: 60 }).chain((length) => {
     numbers,
   );
 });
-
-function textColumn(texts: readonly string[]): RowColumn {
-  const ends = new Int32Array(texts.length + 1);
-  for (const [index, one] of texts.entries()) ends[index + 1] = ends[index]! + Buffer.byteLength(one);
-  return { bytes: Buffer.from(texts.join("")), ends };
-}
 
 test("columns", async () => {
   await fc.assert(
