@@ -15,6 +15,7 @@ export function localPolicy(options: RunOptions, draining = () => false): Policy
     adaptive: records === null || options.epochIntervalMs !== undefined,
     records,
     parallelism: options.parallelism ?? availableParallelism(),
+    taskBytes: 512 << 10, // a thread that is there costs less than a function to be called
     fused: false, // a function call is no state transition that costs
     attempts: options.attempts ?? 3,
     backOffMs: 100,

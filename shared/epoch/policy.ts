@@ -17,6 +17,8 @@ export interface Policy {
   readonly records: number | null;
   /** Most tasks of a stage. */
   readonly parallelism: number;
+  /** Bytes below which an epoch is not worth one more task a stage; 2 MiB. */
+  readonly taskBytes?: number;
   /** Epochs of one task are processed and committed by one function, several in one invocation. */
   readonly fused: boolean;
   /** Failed attempts after which the pipeline stops, for errors that do not pass by themselves. */
@@ -35,8 +37,7 @@ export interface Policy {
 const firstBytes = 8 << 20;
 /** Of fewer, an epoch's time is not its records' any more: it would get smaller and smaller, and never keep up. */
 const leastBytes = 256 << 10;
-/** Below this an epoch is not worth more than one task a stage. */
-const bytesPerTask = 2 << 20;
+const defaultTaskBytes = 2 << 20;
 
 /** How much the next epoch may take: what fitted into the interval last time, at most four times as much as last time (protocol §6, Elastic). */
 export function epochLimit(policy: Policy, last: EpochRow | undefined): Required<CutLimit> {
@@ -61,7 +62,7 @@ export function taskCounts(
 ): readonly number[] {
   if (policy.chooseTasks) return policy.chooseTasks(plan, stages);
   const pieces = plan.partitions.reduce((sum, one) => sum + (one.to > one.from ? one.cuts.length + 1 : 0), 0);
-  const most = Math.min(policy.parallelism, pieces, Math.ceil(plan.bytes / bytesPerTask));
+  const most = Math.min(policy.parallelism, pieces, Math.ceil(plan.bytes / (policy.taskBytes ?? defaultTaskBytes)));
   const worth = Math.max(1, Math.floor(most / 2 ** failures));
   return Array.from({ length: stages }, (_, stage) => (stage === 0 ? worth : Math.min(worth, keyGroups)));
 }
