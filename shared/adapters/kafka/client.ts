@@ -88,7 +88,7 @@ export interface GroupOffset {
 
 /**
  * What epochflow asks of a Kafka cluster, over connections that are made when they are needed and made anew when they break. The seam at which another
- * client could take kafkajs's place. Every call has a deadline. It retries nothing but finding its broker: a leader that has moved once, a coordinator until the
+ * client could take the place of ours. Every call has a deadline. It retries nothing but finding its broker: a leader that has moved once, a coordinator until the
  * deadline. It throws `KafkaError`, whose `broker` a caller can act upon. Offsets are numbers: exact below 2^53.
  */
 export interface KafkaClient {

@@ -36,7 +36,7 @@ import { retrying } from "./retrying.ts";
 
 const defaultTimeouts: Timeouts = { connectMs: 10_000, callMs: 30_000 };
 
-/** A Kafka cluster over kafkajs's connections, none of which is made before the first call. */
+/** A Kafka cluster; no connection is made before the first call. */
 export function createKafkaClient(to: KafkaConnection, timeouts: Partial<Timeouts> = {}): KafkaClient {
   return new KafkajsClient(to, { ...defaultTimeouts, ...timeouts });
 }

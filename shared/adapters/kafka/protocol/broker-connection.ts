@@ -4,13 +4,14 @@ import type { EpochflowError } from "../../../errors.ts";
 import type { KafkaConnection, KafkaSasl, KafkaTls } from "../connection/connection.ts";
 import { KafkaError } from "../errors.ts";
 import { type Address, formatAddress } from "./address.ts";
+import { AnswerReader } from "./answer-reader.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { connectionError, type Situation, type Stage, timedOut } from "./connection-failure.ts";
 import type { Deadline } from "./deadline.ts";
 import { InFlight } from "./in-flight.ts";
-import { apiVersions, Connection, Decoder, Encoder } from "./kafkajs-modules.ts";
+import { Decoder, Encoder } from "./kafkajs-modules.ts";
 import { skipTags } from "./requests/wire.ts";
-import { authenticatorOf } from "./sasl.ts";
+import { type LoginRequest, login } from "./sasl.ts";
 
 /** Between two packets that show whether a silent peer is still there. */
 const keepAliveMs = 30_000;
@@ -24,37 +25,25 @@ type Versions = Readonly<Record<number, { minVersion: number; maxVersion: number
 export class BrokerConnection {
   readonly address: Address;
   readonly #clientId: string;
-  readonly #inner: Connection;
-  readonly #tls: boolean;
-  readonly #sasl: string | undefined;
+  readonly #tls: object | null;
+  readonly #sasl: KafkaSasl | undefined;
   readonly #inFlight = new InFlight();
   readonly #ended = Promise.withResolvers<never>();
   #socket: Socket | undefined;
   #stage: Stage = "connecting";
   #end: EpochflowError | undefined;
   #versions: Versions = {};
-  /** Milliseconds of the monotonic clock. */
+  /** Milliseconds of the monotonic clock, as the next. */
   #throttledUntil = 0;
+  /** When a login is due. */
+  #loginAt = Number.POSITIVE_INFINITY;
+  #loggingIn: Promise<void> | undefined;
 
   private constructor(address: Address, clientId: string, tls: object | null, sasl: KafkaSasl | undefined) {
     this.address = address;
     this.#clientId = clientId;
-    this.#tls = tls !== null;
-    this.#sasl = sasl?.mechanism.toUpperCase();
-    this.#inner = new Connection({
-      ...address,
-      clientId,
-      logger: silent,
-      ssl: tls,
-      sasl: sasl === undefined ? null : authenticatorOf(sasl),
-      reauthenticationThreshold: renewalMs,
-      // All deadlines are kept here.
-      connectionTimeout: 2 ** 31 - 1,
-      requestTimeout: 2 ** 31 - 1,
-      enforceRequestTimeout: false,
-      socketFactory: ({ onConnect }) => this.#connect(tls, onConnect),
-    });
-    this.#inner.requestQueue = this.#inFlight;
+    this.#tls = tls;
+    this.#sasl = sasl;
     this.#ended.promise.catch(() => {});
   }
 
@@ -89,7 +78,7 @@ export class BrokerConnection {
     if (!this.supports(request.key, request.version)) throw this.#unsupported(request);
     const throttledMs = this.#throttledUntil - performance.now();
     if (throttledMs > 0) await deadline.sleep(throttledMs, expire);
-    if (this.#sasl !== undefined && !this.#inner.isAuthenticated()) await this.#reauthenticate(deadline, expire);
+    if (performance.now() >= this.#loginAt) await this.#loginAgain(deadline, expire);
     const payload = await deadline.race(this.#exchange(request), () => this.close(expire()));
     return this.#read(request, payload);
   }
@@ -100,23 +89,30 @@ export class BrokerConnection {
     const end = this.#end;
     this.#inFlight.end(end);
     this.#ended.reject(end);
-    // An error, since without one kafkajs would not stop waiting for the connection.
-    this.#socket?.destroy(end);
+    this.#socket?.destroy();
     return end;
   }
 
   get #situation(): Situation {
-    return { address: this.address, stage: this.#stage, tls: this.#tls, sasl: this.#sasl };
+    const sasl = this.#sasl?.mechanism.toUpperCase();
+    return { address: this.address, stage: this.#stage, tls: this.#tls !== null, sasl };
   }
 
-  #connect(tls: object | null, onConnect: () => void): Socket {
+  #connect(onConnect: () => void): Socket {
     const { host, port } = this.address;
     const servername = isIP(host) ? {} : { servername: host };
-    const socket = tls
-      ? this.#secure({ host, port, ...servername, ...tls }, onConnect)
+    const socket = this.#tls
+      ? connectTls({ host, port, ...servername, ...this.#tls }, onConnect)
       : connectPlain({ host, port }, onConnect);
     socket.setNoDelay(true).setKeepAlive(true, keepAliveMs);
-    // kafkajs sees no end before the connection stands, and no close without an error.
+    const answers = new AnswerReader((correlationId, answer) => this.#inFlight.answered(correlationId, answer));
+    socket.on("data", (chunk: Buffer) => {
+      try {
+        answers.push(chunk);
+      } catch (error) {
+        this.close(error);
+      }
+    });
     socket.on("error", (error) => this.close(error));
     socket.on("end", () => this.close(undefined));
     socket.on("close", () => this.close(undefined));
@@ -124,34 +120,31 @@ export class BrokerConnection {
     return socket;
   }
 
-  /** Keys and certificates that cannot be read are errors at once, whose codes kafkajs would drop. */
-  #secure(options: object, onConnect: () => void): Socket {
-    try {
-      return connectTls(options, onConnect);
-    } catch (error) {
-      throw this.close(error);
-    }
-  }
-
   async #establish(): Promise<void> {
-    await this.#inner.connect();
-    const answer = (await this.#inner.send(apiVersions.protocol({ version: 0 })())) as {
-      apiVersions: { apiKey: number; minVersion: number; maxVersion: number }[];
-    };
-    this.#versions = Object.fromEntries(answer.apiVersions.map((api) => [api.apiKey, api]));
-    this.#inner.setVersions(this.#versions);
-    this.#inner.setSupportAuthenticationProtocol(true);
+    await new Promise<void>((resolve) => {
+      this.#connect(resolve);
+    });
+    this.#versions = readVersions(await this.#exchange({ name: "ApiVersions", key: 18, version: 0, body: [] }));
     this.#stage = "authenticating";
-    await this.#inner.authenticate();
+    await this.#login();
     // A broker that wants a login says so by closing the connection at the first other request.
     this.#stage = this.#sasl === undefined ? "connecting" : "connected";
   }
 
-  /** The broker ends sessions after a while, unless the client logs in anew (KIP-368). */
-  async #reauthenticate(deadline: Deadline, expire: () => unknown): Promise<void> {
+  async #login(): Promise<void> {
+    if (this.#sasl === undefined) return;
+    const sessionMs = await login(this.#sasl, this.address, (request) => this.#exchange(request));
+    this.#loginAt = sessionMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + sessionMs - renewalMs;
+  }
+
+  /** The broker ends sessions after a while, unless the client logs in anew (KIP-368). Once for all who are about to send something. */
+  async #loginAgain(deadline: Deadline, expire: () => unknown): Promise<void> {
     this.#stage = "authenticating";
+    this.#loggingIn ??= this.#login().finally(() => {
+      this.#loggingIn = undefined;
+    });
     try {
-      await deadline.race(this.#inner.authenticate(), expire);
+      await deadline.race(this.#loggingIn, expire);
     } catch (error) {
       if (deadline.signal?.aborted) throw error;
       throw this.close(error);
@@ -159,24 +152,19 @@ export class BrokerConnection {
     this.#stage = "connected";
   }
 
-  #exchange(request: ApiRequest<unknown>): Promise<Buffer> {
-    const correlationId = this.#inner.nextCorrelationId();
-    return new Promise((resolve, reject) => {
-      this.#inFlight.push({
-        entry: { correlationId, resolve: ({ payload }) => resolve(payload), reject },
-        sendRequest: () => this.#write(request, correlationId),
-      });
-    });
+  #exchange(request: ApiRequest<unknown> | LoginRequest): Promise<Buffer> {
+    return this.#inFlight.add((correlationId) => this.#write(request, correlationId));
   }
 
-  /** In parts, since record batches are large: kafkajs would copy them three times. */
-  #write({ key, version, flexible, body }: ApiRequest<unknown>, correlationId: number): void {
+  /** In parts, since record batches are large. */
+  #write(request: ApiRequest<unknown> | LoginRequest, correlationId: number): void {
+    const { key, version, body } = request;
     const header = new Encoder(128)
       .writeInt16(key)
       .writeInt16(version)
       .writeInt32(correlationId)
       .writeString(this.#clientId);
-    if (flexible) header.writeUVarInt(0);
+    if ("flexible" in request) header.writeUVarInt(0);
     const size = body.reduce((sum, part) => sum + part.length, header.size());
     const socket = this.#socket!;
     socket.cork();
@@ -205,8 +193,16 @@ export class BrokerConnection {
   }
 }
 
-const nothing = () => {};
-const silent = { namespace: () => silent, debug: nothing, info: nothing, warn: nothing, error: nothing };
+/** Of ApiVersions, version 0, which every broker speaks. */
+function readVersions(answer: Buffer): Versions {
+  const decoder = new Decoder(answer);
+  decoder.readInt16();
+  const apis = decoder.readArray(() => {
+    const key = decoder.readInt16();
+    return [key, { minVersion: decoder.readInt16(), maxVersion: decoder.readInt16() }] as const;
+  });
+  return Object.fromEntries(apis);
+}
 
 async function tlsOptions(tls: KafkaTls, address: Address): Promise<object> {
   const { ca, certificate, key, passphrase, servername } = tls;

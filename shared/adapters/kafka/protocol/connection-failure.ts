@@ -18,7 +18,7 @@ export class LoginRefused extends Error {}
 /**
  * Why a connection ended, for people.
  *
- * @param cause what the socket, kafkajs or a function that fetches a secret threw; undefined if the broker just closed the connection
+ * @param cause what the socket, the login or a function that fetches a secret threw; undefined if the broker just closed the connection
  */
 export function connectionError(situation: Situation, cause: unknown): EpochflowError {
   if (cause instanceof EpochflowError) return cause;
@@ -46,7 +46,7 @@ export function timedOut({ address, stage }: Situation, what: string, timeoutMs:
   return new KafkaError("TIMED_OUT", message, stage === "connected" ? {} : { wayOut });
 }
 
-/** Of a socket's error, or of the one that kafkajs has made of it. */
+/** Of a socket's error. */
 function codeOf(cause: unknown): string | undefined {
   if (typeof cause !== "object" || cause === null || !("code" in cause)) return undefined;
   return typeof cause.code === "string" ? cause.code : undefined;
