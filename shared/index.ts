@@ -25,6 +25,7 @@ export type {
   KafkaSinkOptions,
   KafkaSourceOptions,
   KafkaStart,
+  OfRow,
 } from "./pipeline/connectors/kafka.ts";
 export { kafka } from "./pipeline/connectors/kafka.ts";
 export type { KafkaConnectionOptions, KafkaConnectionSettings } from "./pipeline/connectors/kafka-connection.ts";
@@ -43,7 +44,7 @@ export type { OrParameter, Parameter } from "./pipeline/parameter.ts";
 export { parameter } from "./pipeline/parameter.ts";
 export type { DeadLetter, Pipeline, PipelineOptions } from "./pipeline/pipeline.ts";
 export { deadLetter, pipeline } from "./pipeline/pipeline.ts";
-export type { At, Pointer, PointerTo } from "./pipeline/pointer-types.ts";
+export type { At, KeyAt, KeysAt, Pointer, PointerTo, Selected } from "./pipeline/pointer-types.ts";
 export type { Secret } from "./pipeline/secret.ts";
 export { environment, secret } from "./pipeline/secret.ts";
 export type { SourceOptions } from "./pipeline/source-options.ts";

@@ -1,4 +1,5 @@
 import { UsageError } from "../errors.ts";
+import { tokensOf } from "../pipeline/pointer.ts";
 import { dateParts } from "./date.ts";
 
 /** A piece of a component of a path. `field` is the way to a value, outermost name first. */
@@ -49,9 +50,10 @@ function piecesOf(template: string, fail: Fail): Piece[] {
 const literal = (text: string): Piece => ({ kind: "literal", text });
 
 function placeholder(name: string, pattern: string | undefined, fail: Fail): Piece[] {
-  if (!wayToField.test(name))
+  const isPointer = name.startsWith("/");
+  if (!isPointer && !wayToField.test(name))
     throw fail(`"{${name}}" names no field`, "Write {field}, {field.inner}, or {key.0} for a part of a tuple.");
-  const field = name.split(".");
+  const field = isPointer ? tokensOf(`the path template "{${name}}"`, name) : name.split(".");
   if (pattern === undefined) return [{ kind: "value", field, separators: "" }];
   const parts = pattern.match(/([a-zA-Z])\1*|[^a-zA-Z]+/g) ?? [];
   const wrong = parts.find((part) => /[a-zA-Z]/.test(part) && !dateParts.includes(part));

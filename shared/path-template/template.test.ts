@@ -16,6 +16,13 @@ test("fields and dates make folders, in UTC", () => {
   assert.equal(folder("{windowStart:yyyy}", { windowStart: Date.UTC(-1, 11, 31) + 86_400_000 }), "0000");
 });
 
+test("a field may be named by a JSON pointer", () => {
+  const row = { when: { start: at }, key: ["b", "c"], "a.b/c": "d" };
+  assert.equal(folder("{/when/start:yyyy}/{/key/1}-{/a.b~1c}", row), "2026/c-d");
+  assert.throws(() => new PathTemplate("{/a~b}"), { kind: "usage", code: "invalid-pointer" });
+  assert.throws(() => folder("{/none}", row), { code: "row-without-path" });
+});
+
 test("values are encoded, so that none of them leads anywhere, or is hidden", () => {
   const of = (key: unknown) => folder("{key}", { key });
   assert.deepEqual([".", "..", "", "a/b", "A", "ü", "_x", "x_", "a b", "%", "\0"].map(of), [

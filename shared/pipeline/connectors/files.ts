@@ -27,7 +27,7 @@ export interface FilesSinkOptions<T = unknown> {
   /** A folder, made if it is missing, or `s3://bucket/prefix`; it belongs to this sink alone. */
   readonly path: OrParameter<string>;
   /**
-   * Folders below it by fields of the rows: `"{windowStart:yyyy/MM/dd}/{key}"`. A field alone stands as its text, percent-encoded but for `a-z`, `0-9`, `-` and `_`; with
+   * Folders below it by fields of the rows: `"{windowStart:yyyy/MM/dd}/{key}"`, by name or by JSON pointer, `{user.id}` or `{/user/id}`. A field alone stands as its text, percent-encoded but for `a-z`, `0-9`, `-` and `_`; with
    * a pattern of `yyyy`, `MM`, `dd`, `HH`, `mm` and `ss` it is a time in epoch milliseconds, or a `Date`, in UTC. A row without such a field follows `onError`.
    */
   readonly partitionBy?: OrParameter<string>;

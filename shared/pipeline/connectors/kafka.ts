@@ -48,7 +48,7 @@ export type KafkaHeaders =
   | readonly (readonly [name: string, value: string | Uint8Array | null])[];
 
 /** Of a row: by a function, or by a JSON pointer into it, "/word". */
-type OfRow<T, V> = ((row: T) => V) | PointerTo<NoInfer<T>, V>;
+export type OfRow<T, V> = ((row: T) => V) | PointerTo<NoInfer<T>, V>;
 
 type Target<T> =
   | { readonly topic: OrParameter<string>; readonly markerTopic?: OrParameter<string> }
