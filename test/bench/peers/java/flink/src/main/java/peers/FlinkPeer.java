@@ -60,7 +60,7 @@ public class FlinkPeer {
         .setBootstrapServers(bootstrap)
         .setDeliveryGuarantee(DeliveryGuarantee.EXACTLY_ONCE)
         .setTransactionalIdPrefix(out)
-        .setProperty("transaction.timeout.ms", "120000")
+        .setProperty("transaction.timeout.ms", "600000")
         .setRecordSerializer(record).build();
 
     var stamps = WatermarkStrategy.<String>forBoundedOutOfOrderness(Duration.ofSeconds(5));
