@@ -62,6 +62,7 @@ export const latencyEngines: readonly Engine[] = [
   epochflow("epochflow", "pipelines/pass.ts", 1000, "follow"),
   epochflow("epochflow-100ms", "pipelines/pass.ts", 100, "follow"),
   epochflow("epochflow-50ms", "pipelines/pass.ts", 50, "follow"),
+  epochflow("epochflow-20ms", "pipelines/pass.ts", 20, "follow"),
 ];
 
 export const recoveryEngines: readonly Engine[] = [
