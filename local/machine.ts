@@ -8,12 +8,9 @@ import type { OperateOutcome } from "../shared/epoch/operate.ts";
 import { type PlanAnswer, plan, type TaskName } from "../shared/epoch/plan.ts";
 import { startOwner } from "../shared/epoch/wake.ts";
 import type { Json } from "../shared/json.ts";
-import { type Host, type Machine, interpret as run, StateError } from "../shared/machine/interpreter.ts";
+import { coordinator } from "../shared/machine/coordinator.ts";
+import { type Host, interpret as run, StateError } from "../shared/machine/interpreter.ts";
 import type { EpochId } from "../shared/ports/ledger.ts";
-import definition from "../statemachines/checkpoint.asl.json" with { type: "json" };
-
-/** The one definition of the coordinator; on AWS the placeholders become functions, here handlers go by the names of its states. */
-const machine = definition as Machine;
 
 /** Milliseconds that fixed waits, and those before a state is tried again, take here: a person is looking on. */
 const shortWaits: Readonly<Record<string, number>> = {
@@ -73,7 +70,7 @@ export function interpret(name: string, handlers: Handlers): { result: Promise<v
       signal.aborted ? never() : inTime(state, () => handlers[state]!(input as never), timeoutSeconds * 1000, signal),
     wait: (seconds, state) => sleep(shortWaits[state] ?? seconds * 1000, undefined, { signal }).catch(never),
   };
-  const result = run(machine, { Execution: { Name: name } }, {}, host).then(() => undefined);
+  const result = run(coordinator, { Execution: { Name: name } }, {}, host).then(() => undefined);
   return { result, abort: () => stop.abort() };
 }
 

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StateMachine } from "aws-local-stepfunctions";
 import type { Json } from "../../shared/json.ts";
+import { coordinator } from "../../shared/machine/coordinator.ts";
 import { interpret, StateError } from "../../shared/machine/interpreter.ts";
 import { Chance } from "../../shared/testing/simulation/chance.ts";
-import { coordinator } from "../../shared/testing/simulation/executions.ts";
 import { seededRandom } from "../support/seed.ts";
 
 /** What a function answers to an input that it has been given so many times before; undefined is an exception. */

@@ -1,12 +1,9 @@
-import definition from "../../../statemachines/checkpoint.asl.json" with { type: "json" };
 import { runOf } from "../../epoch/names.ts";
 import type { Json } from "../../json.ts";
-import { type Host, interpret, type Machine, StateError } from "../../machine/interpreter.ts";
+import { coordinator } from "../../machine/coordinator.ts";
+import { type Host, interpret, StateError } from "../../machine/interpreter.ts";
 import type { FunctionName, Functions } from "./functions.ts";
 import type { Nature } from "./sandbox.ts";
-
-/** The one definition of the coordinator. */
-export const coordinator = definition as Machine;
 
 interface Execution {
   status: "running" | "over";
