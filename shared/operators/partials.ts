@@ -1,8 +1,9 @@
 import { InfrastructureError } from "../errors.ts";
 import { type ByteReader, MalformedError } from "../state/bytes.ts";
 import { decodeEntries, type Entries, encodeEntries } from "../state/entries.ts";
-import { type GetRange, GroupedObjectWriter, openGroups } from "../state/grouped-object.ts";
+import { GroupedObjectWriter } from "../state/grouped-object.ts";
 import { byGroup } from "../state/key-order.ts";
+import { type GetRange, openGroups } from "../state/open-groups.ts";
 
 /** Accumulators of one window of one operator. */
 export interface WindowPartial {

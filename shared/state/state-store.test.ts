@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { ChainRun } from "../epoch/epoch.ts";
 import { LossError, UserCodeError } from "../errors.ts";
 import { shares, TestObjects } from "../operators/test-support.ts";
-import type { GroupRange } from "./stage-state.ts";
+import type { GroupRange, StageState } from "./stage-state.ts";
 import { StateStore } from "./state-store.ts";
 import { apply, applyToModel, type Change, contents, type Model, makeTopology, sorted } from "./test-support.ts";
 
@@ -138,6 +138,47 @@ test("what is gone for good is in no object that is written later", async () => 
   assert.equal(state.operator("one").windows.get(20)!.keys.count, 1);
   const group = chains.find((chain) => chain.objects.includes("object-3"))!;
   assert.ok(group.objects.length <= 2);
+});
+
+test("a window that came and went between two objects leaves no trace in the one that takes both their places", async () => {
+  const many = Array.from({ length: 400 }, (_, at) => set(`key-${at}`));
+  const remove = { operator: "one", start: 10, value: 0 };
+  const [came, never] = await Promise.all([
+    saved([many, [set("key-1", 2, 10)], [remove, set("key-1", 3)]]),
+    saved([many, [set("key-1", 2)], [set("key-1", 3)]]),
+  ]);
+  assert.deepEqual(came.chains, never.chains);
+  assert.deepEqual(came.objects.objects.get("object-2"), never.objects.objects.get("object-2"));
+});
+
+test("what is written is the same bytes, whether state is warm, read again, or put together from others", async () => {
+  type Load = (store: StateStore, chains: ChainRun[], objects: TestObjects) => Promise<StageState>;
+  const warm: Load = (store, chains) => store.load("p", topology, 1, { from: 0, to: keyGroups }, chains);
+  const cold: Load = (_, chains, objects) => warm(new StateStore(objects), chains, objects);
+  const inParts: Load = async (store, chains, objects) => {
+    for (const groups of shares(keyGroups, 3))
+      await store.save(await store.load("p", topology, 1, groups, chains), "unused");
+    return await warm(store, chains, objects);
+  };
+  const run = async (list: readonly Change[][], load: Load) => {
+    const objects = new TestObjects();
+    const store = new StateStore(objects);
+    let chains: ChainRun[] = [];
+    for (const [epoch, changes] of list.entries()) {
+      const state = await load(store, chains, objects);
+      for (const one of changes) apply(state, one);
+      chains = await store.save(state, `object-${epoch}`);
+    }
+    return { chains, objects: objects.objects };
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(changes, { minLength: 1, maxLength: 30, size: "max" }), async (list) => {
+      const expected = await run(list, warm);
+      assert.deepEqual(await run(list, cold), expected);
+      assert.deepEqual(await run(list, inParts), expected);
+    }),
+    { numRuns: 30 },
+  );
 });
 
 test("tasks that come together write their key groups with one chain again", async () => {

@@ -37,7 +37,7 @@ export const rules: readonly Rule[] = [
 /** The same, where no caller is known: after an `await` there is none. What comes from a socket is mostly what was fetched; most objects are snapshots. */
 export const rulesWithoutCaller: readonly Rule[] = [
   [/adapters\/kafka\/(kafkajs|protocol)|kafkajs\/src\/|node:net|stream_base_commons/, "fetch and decode"],
-  [/shared\/state\/grouped-object|adapters\/filesystem\/object-store/, "snapshot"],
+  [/shared\/state\/(grouped-object|open-groups)|adapters\/filesystem\/object-store/, "snapshot"],
 ];
 
 /** The share of each phase in the CPU time of the JavaScript threads that were profiled. */
