@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { ChainRun } from "../epoch/epoch.ts";
 import { LossError, UserCodeError } from "../errors.ts";
 import { shares, TestObjects } from "../operators/test-support.ts";
+import { decodeKey, keyGroupOf } from "./key-codec.ts";
 import type { GroupRange, StageState } from "./stage-state.ts";
 import { StateStore } from "./state-store.ts";
 import { apply, applyToModel, type Change, contents, type Model, makeTopology, sorted } from "./test-support.ts";
@@ -178,6 +179,51 @@ test("what is written is the same bytes, whether state is warm, read again, or p
       assert.deepEqual(await run(list, inParts), expected);
     }),
     { numRuns: 30 },
+  );
+});
+
+test("keys that are purged are gone, and all others go on, warm and cold", async () => {
+  const epochs = fc.array(fc.record({ changes, least: fc.nat(120), third: fc.nat(2) }), {
+    minLength: 1,
+    maxLength: 15,
+    size: "max",
+  });
+  const all = { from: 0, to: keyGroups };
+  await fc.assert(
+    fc.asyncProperty(epochs, async (list) => {
+      const objects = new TestObjects();
+      const store = new StateStore(objects);
+      const model: Model = new Map();
+      let chains: ChainRun[] = [];
+      for (const [epoch, { changes, least, third }] of list.entries()) {
+        const state = await store.load("p", topology, 1, all, chains);
+        for (const one of changes) {
+          apply(state, one);
+          applyToModel(model, one);
+        }
+        const window = state.operator("two").windows.get(0);
+        if (window !== undefined) {
+          const purged = new Uint8Array(keyGroups);
+          const kept: number[] = [];
+          for (let number = 0; number < window.keys.count; number++) {
+            const group = keyGroupOf(window.keys.hashes[number]!, keyGroups);
+            const value = window.columns[0]![number] as number;
+            if (group % 3 !== third || value >= least) {
+              kept.push(number);
+              continue;
+            }
+            purged[group] = 1;
+            const key = decodeKey(window.keys.bytes, window.keys.ends[number]!, window.keys.ends[number + 1]!);
+            model.delete(JSON.stringify(["two", 0, key]));
+          }
+          state.purge(window, Int32Array.from(kept), purged);
+        }
+        chains = await store.save(state, `object-${epoch}`);
+        const cold = await new StateStore(objects).load("p", topology, 1, all, chains);
+        assert.deepEqual(sorted(contents(cold)), sorted(model));
+      }
+    }),
+    { numRuns: 40 },
   );
 });
 
