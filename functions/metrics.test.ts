@@ -164,7 +164,7 @@ test("lag grows by what an epoch leaves more than the one before did", async () 
     row(3, [{ to: 28 }, { to: 5 }, { to: 6 }]),
   ];
   const ledger = {
-    epochs: async ({ from, to }: { from: number; to: number }) => rows.slice(Math.max(0, from - 1), to),
+    epoch: async (epoch: number) => rows[epoch - 1],
     acks: async () => [],
   } as unknown as Ledger;
   const { seen, observe } = recorder();
@@ -186,7 +186,10 @@ test("what at-most-once loses is told with the decision, or with the plan that c
     attemptPlan: { guarantee: "at-most-once" },
     decision: { counts, watermark: null, decidedAt: 0, loss },
   };
-  const ledger = { epochs: async () => [row], epoch: async () => row, acks: async () => [] } as unknown as Ledger;
+  const ledger = {
+    epoch: async (epoch: number) => (epoch === 1 ? row : undefined),
+    acks: async () => [],
+  } as unknown as Ledger;
   const lost = [
     ["EpochsLost", 1],
     ["TasksLost", 1],
@@ -205,8 +208,9 @@ test("what at-most-once loses is told with the decision, or with the plan that c
 });
 
 test("what cannot be told fails nothing", async () => {
-  const epochs = async () => {
+  const throttled = async () => {
     throw new Error("throttled");
   };
-  await observeDecision({ ledger: { epochs } as unknown as Ledger }, { epoch: 1, attempt: 1 }, () => {});
+  const ledger = { epoch: throttled, acks: throttled } as unknown as Ledger;
+  await observeDecision({ ledger }, { epoch: 1, attempt: 1 }, () => {});
 });
