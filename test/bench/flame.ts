@@ -30,7 +30,7 @@ const frameOf = (label: string, phase: Phase): Frame => ({ label, phase, microse
 
 /** Node's own functions, and V8's, between ours only make the picture higher. */
 function isGlue({ callFrame: { functionName, url } }: ProfileNode): boolean {
-  return functionName === "" || (!url.startsWith("file:") && functionName !== "(garbage collector)");
+  return !url.startsWith("file:") && functionName !== "(garbage collector)";
 }
 
 function below(frame: Frame, { callFrame }: ProfileNode, phase: Phase): Frame {
@@ -44,7 +44,7 @@ function below(frame: Frame, { callFrame }: ProfileNode, phase: Phase): Frame {
 /** `processSlice source-stage`. */
 function labelOf({ functionName, url }: ProfileNode["callFrame"]): string {
   const file = /([^/]+)\.[a-z]+$/.exec(url)?.[1];
-  return file === undefined ? functionName : `${functionName} ${file}`;
+  return file === undefined ? functionName : `${functionName || "(anonymous)"} ${file}`;
 }
 
 const width = 1200;
@@ -92,6 +92,7 @@ function draw(root: Frame, title: string): string {
   place(root, 0, 0);
   const height = top + rows * rowHeight + 4;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace,Menlo,Consolas,monospace" font-size="${fontSize}">
+<title>${escaped(title)}</title>
 <rect width="${width}" height="${height}" fill="#fff"/>
 <text x="4" y="16" font-size="13">${escaped(title)}</text>
 ${legend()}

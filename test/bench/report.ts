@@ -50,13 +50,14 @@ export function phaseTable(jobs: readonly JobFigures[]): string {
 }
 
 export function partTable(parts: readonly PartFigures[]): string {
+  const longest = Math.max(...parts.map(({ about }) => about.length));
   return formatTable(
     parts.map(({ part, about, unit, units, cpuMicroseconds }) => ({
       part,
       "CPU µs": cpuMicroseconds.toFixed(cpuMicroseconds < 0.1 ? 3 : 2),
       "": `a ${unit}`.padEnd(8),
       of: grouped(units),
-      about: about.padEnd(80),
+      about: about.padEnd(longest),
     })),
   );
 }
