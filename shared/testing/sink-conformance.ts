@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import type { ColumnRows } from "../ports/columns.ts";
 import { abandoning } from "./sink-abandoning.ts";
 import { publishing } from "./sink-publishing.ts";
 import { refusals } from "./sink-refusals.ts";
@@ -70,6 +71,20 @@ function epochs<T>(check: Check<T>): void {
     await given.discard?.();
     await publish(sink, { stage: 0, task: 1, handle: (await sink.preCommit(kept))! });
     await sees(target, { rows: [11, 12, 13].map((number) => target.row(number)) });
+  });
+  check("rows in columns are seen as rows, in their order among others", async (target) => {
+    const sink = target.open();
+    await sink.open(owner);
+    const transaction = await sink.begin({ ...owner, epoch: 1, attempt: 1, stage: 0, task: 0, nonce: "nonce1" });
+    const rows = [1, 2, 3, 4].map((number) => target.row(number));
+    transaction.write(rows.slice(0, 1));
+    const inColumns = columnsOf(rows.slice(1, 3));
+    // The engine has columns of objects alone.
+    if (transaction.writeColumns && typeof rows[0] === "object") transaction.writeColumns(inColumns);
+    else transaction.write(inColumns.rows());
+    transaction.write(rows.slice(3));
+    await publish(sink, { stage: 0, task: 0, handle: (await sink.preCommit(transaction))! });
+    await sees(target, { rows });
   });
   check("a task without rows prepares nothing", async (target) => {
     const sink = target.open();
@@ -196,4 +211,11 @@ function sweeping<T>(check: Check<T>): void {
     await perform(epoch.complete(target.open()));
     await sees(target, epoch);
   });
+}
+
+/** Rows of the same fields. */
+function columnsOf<T>(rows: T[]): ColumnRows<T> {
+  const names = Object.keys(Object(rows[0]));
+  const fields = names.map((name) => ({ name, column: rows.map((row) => row[name as keyof T]) }));
+  return { length: rows.length, fields, rows: () => rows };
 }

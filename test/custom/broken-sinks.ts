@@ -143,6 +143,13 @@ class SharesItsBuffer extends TableSink {
   }
 }
 
+class ForgetsColumns extends TableSink {
+  override async begin(context: SinkContext) {
+    const transaction = await super.begin(context);
+    return { ...transaction, writeColumns: () => {} };
+  }
+}
+
 class PublishesWhileItWrites extends TableSink {
   override async begin(context: SinkContext) {
     const transaction = await super.begin(context);
@@ -192,6 +199,7 @@ export const brokenSinks: Readonly<Record<string, readonly [sink: typeof TableSi
   "publishes while it writes": [PublishesWhileItWrites, /seen at once, and nothing before/],
   "publishes once": [PublishesOnce, /take nobody's place/],
   "publishes nothing": [PublishesNothing, /without rows publishes nothing/],
+  "forgets columns": [ForgetsColumns, /rows in columns/],
   "shares its buffer": [SharesItsBuffer, /side by side/],
 };
 
