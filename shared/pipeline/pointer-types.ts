@@ -2,7 +2,7 @@ import type { Key, KeyPart } from "./topology.ts";
 
 /**
  * The JSON pointers (RFC 6901) that lead somewhere in a T: "" is the whole value, "/user/id" the `id` of its `user`, "/items/0" the first of its `items`; in a name
- * "~" is written "~0", and "/" is written "~1". Of `unknown`, as `json()` without a schema gives it, any text that begins with "/". Three levels are known one by one,
+ * "~" is written "~0", and "/" is written "~1". Of `unknown`, as `json()` without a schema gives it, any text that begins with "/". Two levels are known one by one,
  * so that editors list them and recursive types come to an end; what follows below them is for `At` to say.
  */
 export type Pointer<T> = "" | Below<T, []>;
@@ -34,7 +34,7 @@ export type Selected<T, Fields extends Readonly<Record<string, string>>> = {
 
 type Known<Found, Wanted> = unknown extends Found ? Wanted : Extract<Found, Wanted>;
 
-type Levels = 3;
+type Levels = 2;
 type Leaf = string | number | boolean | bigint | symbol | null | undefined | AnyFunction;
 type AnyFunction = (...given: never[]) => unknown;
 
@@ -74,13 +74,15 @@ type InList<T extends readonly unknown[], Token extends string> = number extends
     ? T[Token]
     : undefined;
 
-type Named<T, Name extends string> = Name extends keyof T
-  ? T[Name]
-  : Name extends `${infer Index extends number}`
-    ? Index extends keyof T
-      ? T[Index]
-      : undefined
-    : undefined;
+type Named<T, Name extends string> = string extends Name
+  ? unknown
+  : Name extends keyof T
+    ? T[Name]
+    : Name extends `${infer Index extends number}`
+      ? Index extends keyof T
+        ? T[Index]
+        : undefined
+      : undefined;
 
 type Replace<
   Text extends string,

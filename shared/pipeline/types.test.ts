@@ -423,6 +423,17 @@ test("pointers stand in for functions, and a wrong one does not compile", () => 
   orders().flatMap("/total");
 });
 
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+type Wide = { readonly [Name in `field${Digit}${Digit}`]: Wide } & { readonly total: number; readonly time: number };
+
+test("types that are wide and refer to themselves do not keep the compiler busy; deep pointers are possible", () => {
+  const value = json() as Decoder<unknown> as Decoder<Wide>;
+  const stream = pipeline("types").from(files.source({ path, value, timestamp: "/time" }));
+  stream.keyBy("/field11/field22/field33/total").aggregate({ total: sum("/field11/field22/field33/total") });
+  // @ts-expect-error no such field
+  stream.keyBy("/field11/fields");
+});
+
 test("of unknown values any pointer is possible", () => {
   const events = () => pipeline("types").from(files.source({ path, value: json(), timestamp: "/time" }));
   const rows = events()
