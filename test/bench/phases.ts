@@ -29,7 +29,7 @@ export const rules: readonly Rule[] = [
   [/adapters\/filesystem\/(source|input-|contents|discovery|found-file|looks|locator|identity)/, "fetch and decode"],
   [/(operators\/(packed-)?partials|epoch\/object-shuffle|memory\/shuffle|local\/parcels)/, "shuffle"],
   [/shared\/state\/(state-store|snapshot|write-changes|group-restorer|link|chains|compaction)/, "snapshot"],
-  [/shared\/operators\/(keyed-stage|merge|firing|results|expiry)/, "merge and fire"],
+  [/shared\/operators\/(keyed-stage|merge|firing|result|expiry)/, "merge and fire"],
   [/shared\/operators\/|examples\//, "operators and fold"],
   [/shared\/epoch\/|adapters\/(items|sqlite|system)\/|local\/|composition\/|aws-local-stepfunctions/, "protocol"],
 ];
