@@ -22,7 +22,7 @@ export class Topics implements AsyncDisposable {
   static async start(): Promise<Topics> {
     // Quick rather than small, as for the peers.
     const broker = await startKafka({ jvm: ["-Xms1g", "-Xmx1g"] });
-    return new Topics(broker, await startOracle(broker.bootstrap));
+    return new Topics(broker, await startOracle(broker.bootstrap, { heapMiB: 2048 }));
   }
 
   get bootstrap(): string {
@@ -53,7 +53,11 @@ export class Topics implements AsyncDisposable {
 
   /** Values of all committed records, as JSON. */
   async read<Row>(topic: string): Promise<Row[]> {
-    return (await this.#oracle.read(topic)).map(({ value }) => JSON.parse(String(value)));
+    const rows: Row[] = [];
+    // One at a time, since there may be millions.
+    for (const partition of (await this.#oracle.offsets(topic, "earliest")).keys())
+      for (const { value } of await this.#oracle.read(topic, { partition })) rows.push(JSON.parse(String(value)));
+    return rows;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

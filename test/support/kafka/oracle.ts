@@ -81,6 +81,8 @@ export interface OracleOptions {
   readonly version?: KafkaVersion;
   /** More of the client's configuration, such as `security.protocol`. */
   readonly properties?: Readonly<Record<string, string>>;
+  /** Memory of the process, which holds what it has read: 512 by default. */
+  readonly heapMiB?: number;
 }
 
 const readTimeoutMs = 60_000;
@@ -91,7 +93,7 @@ export async function startOracle(bootstrap: string, options: OracleOptions = {}
   const child = spawn(
     "java",
     [
-      ...["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"],
+      ...[`-Xmx${options.heapMiB ?? 512}m`, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"],
       "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
       ...["-cp", await kafkaClassPath(options.version ?? kafkaVersions[0]), "Oracle", JSON.stringify(connection)],
     ],
