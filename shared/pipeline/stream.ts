@@ -57,8 +57,9 @@ export class Stream<out T, out M = string | undefined> implements Definition {
     this.#node = node;
   }
 
-  map<R>(apply: (value: T, metadata: RecordMetadata<M>) => R, options?: OperatorOptions): Stream<R, M>;
+  // The form with a function is the last one everywhere: where none fits, it is what TypeScript explains.
   map<V, N, const P extends Pointer<V>>(this: Stream<V, N>, pointer: P, options?: OperatorOptions): Stream<At<V, P>, N>;
+  map<R>(apply: (value: T, metadata: RecordMetadata<M>) => R, options?: OperatorOptions): Stream<R, M>;
   map(apply: string | ((value: T, metadata: RecordMetadata<M>) => unknown), options?: OperatorOptions) {
     return this.#then("map", apply, options);
   }
@@ -82,23 +83,23 @@ export class Stream<out T, out M = string | undefined> implements Definition {
   }
 
   /** Keeps what `apply` is true for. A type guard narrows the stream's type. */
+  filter<V, N>(this: Stream<V, N>, pointer: PointerTo<V, boolean>, options?: OperatorOptions): Stream<V, N>;
   filter<S extends T>(
     apply: (value: T, metadata: RecordMetadata<M>) => value is S,
     options?: OperatorOptions,
   ): Stream<S, M>;
   filter(apply: (value: T, metadata: RecordMetadata<M>) => boolean, options?: OperatorOptions): Stream<T, M>;
-  filter<V, N>(this: Stream<V, N>, pointer: PointerTo<V, boolean>, options?: OperatorOptions): Stream<V, N>;
   filter(apply: string | ((value: T, metadata: RecordMetadata<M>) => boolean), options?: OperatorOptions) {
     return this.#then<T>("filter", apply, options);
   }
 
   /** Each value becomes any number of values. */
-  flatMap<R>(apply: (value: T, metadata: RecordMetadata<M>) => Iterable<R>, options?: OperatorOptions): Stream<R, M>;
   flatMap<V, N, const P extends PointerTo<V, Iterable<unknown>>>(
     this: Stream<V, N>,
     pointer: P,
     options?: OperatorOptions,
   ): Stream<At<V, P> extends Iterable<infer R> ? R : unknown, N>;
+  flatMap<R>(apply: (value: T, metadata: RecordMetadata<M>) => Iterable<R>, options?: OperatorOptions): Stream<R, M>;
   flatMap(apply: string | ((value: T, metadata: RecordMetadata<M>) => Iterable<unknown>), options?: OperatorOptions) {
     return this.#then("flatMap", apply, options);
   }
@@ -121,10 +122,7 @@ export class Stream<out T, out M = string | undefined> implements Definition {
    * Groups by a key: a string, a finite number, a boolean, a bigint, or a tuple of them. A JSON pointer names the field that is the key, "/user/id", and a list of
    * pointers the parts of a tuple. Without either the values themselves are the keys.
    */
-  keyBy<const K extends Key>(
-    apply: (value: T, metadata: RecordMetadata<M>) => K,
-    options?: OperatorOptions,
-  ): KeyedStream<K, T>;
+  keyBy<K extends Key>(this: Stream<K, M>, options?: OperatorOptions): KeyedStream<K, K>;
   keyBy<V, const P extends PointerTo<V, Key>>(
     this: Stream<V, unknown>,
     pointer: P,
@@ -135,7 +133,10 @@ export class Stream<out T, out M = string | undefined> implements Definition {
     pointers: P,
     options?: OperatorOptions,
   ): KeyedStream<KeysAt<V, P>, V>;
-  keyBy<K extends Key>(this: Stream<K, M>, options?: OperatorOptions): KeyedStream<K, K>;
+  keyBy<const K extends Key>(
+    apply: (value: T, metadata: RecordMetadata<M>) => K,
+    options?: OperatorOptions,
+  ): KeyedStream<K, T>;
   keyBy(first?: unknown, second?: OperatorOptions): KeyedStream<Key, T> {
     const hasOptionsOnly = typeof first === "object" && first !== null && !Array.isArray(first);
     const by = hasOptionsOnly || first === undefined ? "" : first;
