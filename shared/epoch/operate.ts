@@ -1,7 +1,9 @@
+import { allEnded } from "../all-ended.ts";
 import { describeError, EpochflowError, type ErrorDescription } from "../errors.ts";
 import { KeyedStage } from "../operators/keyed-stage.ts";
 import { SourceStage } from "../operators/source-stage.ts";
-import type { KeyGroupRange, Shuffle } from "../ports/shuffle.ts";
+import type { Shuffle } from "../ports/shuffle.ts";
+import type { GroupRange } from "../state/stage-state.ts";
 import { addCounts, isComplete, maxEventTimesOf } from "./decide.ts";
 import { type Engine, sourceOf } from "./engine.ts";
 import type { Ack, ChainRun, EpochRow, PlannedEpoch } from "./epoch.ts";
@@ -210,7 +212,7 @@ class Task {
   }
 
   /** Key groups of the tasks of a stage, in contiguous shares. */
-  private groupsOf(stage: number): KeyGroupRange[] {
+  private groupsOf(stage: number): GroupRange[] {
     const { keyGroups } = this.engine.topology;
     const count = this.row.attemptPlan.tasks[stage] ?? 1;
     return Array.from({ length: count }, (_, task) => ({
@@ -234,12 +236,6 @@ class Task {
     this.windows = keyed.stage.openWindows();
     this.keyed = keyed;
   }
-}
-
-/** The results of all, once none of them is under way any more. @throws what one of them has thrown */
-async function allEnded<T extends readonly unknown[]>(work: { readonly [I in keyof T]: Promise<T[I]> }): Promise<T> {
-  await Promise.allSettled(work);
-  return (await Promise.all(work)) as unknown as T;
 }
 
 /** Where share `index` of `count` contiguous ones begins. */

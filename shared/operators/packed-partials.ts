@@ -1,13 +1,13 @@
-import type { KeyGroupRange } from "../ports/shuffle.ts";
 import { ByteReader, ByteWriter } from "../state/bytes.ts";
 import { type Column, decodeColumn, encodeColumn } from "../state/columns.ts";
 import type { Entries } from "../state/entries.ts";
 import { byGroup, type KeyOrder } from "../state/key-order.ts";
+import type { GroupRange } from "../state/stage-state.ts";
 import type { Partials, WindowPartial } from "./partials.ts";
 
 /** One task's part of what the sub-ranges of another came to, for a thread of the same process: the buffer can be transferred to it. */
 export interface PackedPartials {
-  readonly groups: KeyGroupRange;
+  readonly groups: GroupRange;
   readonly subRanges: number;
   readonly pieces: readonly Piece[];
   readonly buffer: ArrayBuffer;
@@ -35,7 +35,7 @@ const alignment = 8;
 export function packPartials(
   partials: readonly Partials[],
   keyGroups: number,
-  tasks: readonly KeyGroupRange[],
+  tasks: readonly GroupRange[],
 ): PackedPartials[] {
   const windows = partials.flatMap((ofSubRange, subRange) =>
     ofSubRange.map((window) => ({ subRange, window, grouped: byGroup(window.entries.keys, keyGroups) })),
@@ -68,7 +68,7 @@ function draftOf(
   subRange: number,
   { operator, start, entries }: WindowPartial,
   { order, starts }: KeyOrder,
-  { from, to }: KeyGroupRange,
+  { from, to }: GroupRange,
   at: number,
 ): Draft {
   const own = order.subarray(starts[from], starts[to]);

@@ -75,7 +75,13 @@ export class Remaining implements Values {
 
   get fields(): Fields | undefined {
     const { fields } = this.#of;
-    return fields && { column: (pointer) => this.#indexes.map((index) => fields.column(pointer)[index]) };
+    if (fields === undefined) return undefined;
+    return {
+      column: (pointer) => {
+        const column = fields.column(pointer);
+        return this.#indexes.map((index) => column[index]);
+      },
+    };
   }
 }
 

@@ -1,10 +1,5 @@
 import type { Partials } from "../operators/partials.ts";
-
-/** Key groups `[from, to)`. */
-export interface KeyGroupRange {
-  readonly from: number;
-  readonly to: number;
-}
+import type { GroupRange } from "../state/stage-state.ts";
 
 /**
  * The way of partial accumulators from the tasks of one stage to those of the next. They need only live as long as the attempt: what was lost is an
@@ -16,11 +11,11 @@ export interface Shuffle {
    * @param partials what each sub-range came to, in order; nobody may use it afterwards
    * @param tasks key groups of the tasks of the next stage
    */
-  put(key: string, partials: readonly Partials[], tasks: readonly KeyGroupRange[]): Promise<void>;
+  put(key: string, partials: readonly Partials[], tasks: readonly GroupRange[]): Promise<void>;
   /**
    * What a task gets: one element for each sub-range, in order, empty ones included. The same however often it is asked for.
    *
    * @throws InfrastructureError `shuffle-unreadable` if it is missing or damaged
    */
-  get(key: string, groups: KeyGroupRange): Promise<readonly Partials[]>;
+  get(key: string, groups: GroupRange): Promise<readonly Partials[]>;
 }

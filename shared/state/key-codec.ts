@@ -66,11 +66,6 @@ export function encodeKey(writer: ByteWriter, key: Key): void {
   }
 }
 
-/** Where the UTF-8 of a key that is a text begins; -1 for another key. */
-export function textOfKey(bytes: Uint8Array, start: number): number {
-  return bytes[start] === tag.string ? start + 1 : -1;
-}
-
 /** The key of `bytes[start, end)`. @throws MalformedError if `encodeKey` did not write it */
 export function decodeKey(bytes: Buffer, start: number, end: number): Key {
   if (bytes[start] !== tag.tuple) return decodePart(bytes, start, end);

@@ -3,6 +3,7 @@ import { aggregatesOf, type NamedAggregate } from "./columns.ts";
 import type { Link, Part } from "./link.ts";
 import { WindowState } from "./window-state.ts";
 
+/** Key groups `[from, to)`. */
 export interface GroupRange {
   readonly from: number;
   readonly to: number;

@@ -2,7 +2,8 @@ import { parseObjectKey } from "../../epoch/names.ts";
 import { InfrastructureError } from "../../errors.ts";
 import { type PackedPartials, packPartials, unpackPartials } from "../../operators/packed-partials.ts";
 import type { Partials } from "../../operators/partials.ts";
-import type { KeyGroupRange, Shuffle } from "../../ports/shuffle.ts";
+import type { Shuffle } from "../../ports/shuffle.ts";
+import type { GroupRange } from "../../state/stage-state.ts";
 
 /** One task's part of what another has shuffled, under the key that its ack names. */
 export interface Parcel {
@@ -22,11 +23,11 @@ export class MemoryShuffle implements Shuffle {
     this.#keyGroups = keyGroups;
   }
 
-  async put(key: string, partials: readonly Partials[], tasks: readonly KeyGroupRange[]): Promise<void> {
+  async put(key: string, partials: readonly Partials[], tasks: readonly GroupRange[]): Promise<void> {
     this.receive(packPartials(partials, this.#keyGroups, tasks).map((packed) => ({ key, packed })));
   }
 
-  async get(key: string, { from, to }: KeyGroupRange): Promise<readonly Partials[]> {
+  async get(key: string, { from, to }: GroupRange): Promise<readonly Partials[]> {
     const isWanted = ({ key: of, packed: { groups } }: Parcel) =>
       of === key && groups.from === from && groups.to === to;
     const parcel = this.#parcels.find(isWanted);

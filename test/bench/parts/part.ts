@@ -1,3 +1,5 @@
+import { medianOf } from "../figures.ts";
+
 /** One part of the engine, to be measured alone. */
 export interface Part {
   readonly name: string;
@@ -53,14 +55,8 @@ export async function measurePart(part: Part, sizes: Sizes, runs: number): Promi
       if (run >= 0) figures.push((user + system) / prepared.units);
     }
     const { name, about, unit } = part;
-    return { part: name, about, unit, units: prepared.units, runs, cpuMicroseconds: median(figures) };
+    return { part: name, about, unit, units: prepared.units, runs, cpuMicroseconds: medianOf(figures) };
   } finally {
     await prepared.close?.();
   }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }

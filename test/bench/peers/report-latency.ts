@@ -1,5 +1,5 @@
 import { formatTable } from "../../../examples/support/table.ts";
-import { medianOf, percentOf, rounded, spreadOf } from "./figures.ts";
+import { medianOf, percentOf, rounded, spreadOf } from "../figures.ts";
 import type { LatencyRun } from "./latency.ts";
 import { baselineOf, byEngine, correctCell, headOf, verdictOf } from "./report.ts";
 

@@ -1,5 +1,5 @@
 import { formatTable } from "../../../examples/support/table.ts";
-import { medianOf, percentOf, rounded, spreadOf, timesOf } from "./figures.ts";
+import { medianOf, percentOf, rounded, spreadOf, timesOf } from "../figures.ts";
 import { baselineOf, byEngine, correctCell, headOf, verdictOf } from "./report.ts";
 import type { ThroughputRun } from "./throughput.ts";
 

@@ -1,3 +1,4 @@
+import { allEnded } from "../../../all-ended.ts";
 import { InfrastructureError, LossError } from "../../../errors.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { ObjectStore } from "../../../ports/object-store.ts";
@@ -137,7 +138,8 @@ export class LaneCommit {
         // The marker goes beside the rows: nobody sees either before the transaction's end.
         const marker = { offset: epoch, metadata: unit.token };
         const mark = () => producer.mark(laneId(context), this.#options.markerTopic, marker);
-        await allOf(producer.send(batches.flat()), isFirst && mark());
+        // What comes to a broker after an abort would begin another transaction: so both are over, whichever fails.
+        await allEnded([producer.send(batches.flat()), isFirst && mark()]);
         // Before the brokers' own time-out, which would look like a zombie's fencing.
         if (isLate()) throw late();
       }
@@ -147,12 +149,6 @@ export class LaneCommit {
     }
     await producer.commit();
   }
-}
-
-/** Fails only when nothing is under way any more: what comes to a broker after the abort would begin another transaction. */
-async function allOf(...work: readonly (Promise<void> | false)[]): Promise<void> {
-  const failed = (await Promise.allSettled(work)).find((one) => one.status === "rejected");
-  if (failed) throw failed.reason;
 }
 
 function late(): InfrastructureError {
