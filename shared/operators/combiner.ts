@@ -1,5 +1,6 @@
 import type { LateRow, WindowNode } from "../pipeline/topology.ts";
 import { aggregatesOf, type NamedAggregate } from "../state/columns.ts";
+import type { KeyColumn } from "../state/key-table.ts";
 import type { MutableCounts } from "./counts.ts";
 import type { StageEnvironment, WriteRows } from "./environment.ts";
 import type { Failures } from "./failures.ts";
@@ -24,9 +25,11 @@ export class Combiner {
   readonly #counts: MutableCounts;
   readonly #failures: Failures;
   readonly #write: WriteRows;
+  /** By window start. */
   #tables = new Map<number, WindowTable>();
-  /** As many as the windows of the last sub-range had on average. */
-  #expectedKeys: number | undefined;
+  /** Empty ones. */
+  readonly #spare: WindowTable[] = [];
+  #dictionary: KeyColumn | undefined;
 
   constructor(
     node: WindowNode,
@@ -51,6 +54,7 @@ export class Combiner {
     const { origin, rows } = input;
     const { window } = this.#node;
     const { count } = keys;
+    this.#dictionary = keys.dictionary;
     if (count > 0) this.#running?.(this.#node.id, origin.partition, origin.offset(rows[0]!));
     for (let from = 0; from < count; ) {
       const { first, last, from: earliest, until } = windowsAt(window, times[rows[from]!]!);
@@ -71,10 +75,10 @@ export class Combiner {
   finish(): WindowPartial[] {
     const tables = [...this.#tables].sort(([a], [b]) => a - b);
     this.#tables = new Map();
-    const partials = tables.map(([start, table]) => ({ operator: this.#node.id, start, entries: table.finish() }));
-    const keys = partials.reduce((sum, { entries }) => sum + entries.keys.count, 0);
-    if (partials.length > 0) this.#expectedKeys = Math.ceil(keys / partials.length);
-    return partials;
+    return tables.map(([start, table]) => {
+      this.#spare.push(table);
+      return { operator: this.#node.id, start, entries: table.finish(this.#dictionary!) };
+    });
   }
 
   #isLate(start: number): boolean {
@@ -84,7 +88,7 @@ export class Combiner {
   #fold(keys: Keys, input: Values, from: number, to: number, start: number): void {
     let table = this.#tables.get(start);
     if (table === undefined) {
-      table = new WindowTable(this.#aggregates, undefined, this.#expectedKeys);
+      table = this.#spare.pop() ?? new WindowTable(this.#aggregates);
       this.#tables.set(start, table);
     }
     const { origin, rows } = input;

@@ -5,7 +5,7 @@ import { whyNoKey } from "../state/key-codec.ts";
 import { announce, type ChainEnds } from "./ends.ts";
 import type { Failures } from "./failures.ts";
 import type { Documents } from "./json/documents.ts";
-import { EncodedKeys, type Keys, TextKeys } from "./keys.ts";
+import { Keys } from "./keys.ts";
 import { settled, type UserFunction, userFunction } from "./user-function.ts";
 import { Remaining, type Texts, type Values } from "./values.ts";
 
@@ -25,15 +25,15 @@ const itself: UserFunction = { apply: (value) => value, takesMetadata: false };
 /** Keys that are fields of documents. Texts, where all of them are, stay where they are. */
 export function compileDocumentKeyBy(topology: Topology, node: KeyByNode, ends: ChainEnds, failures: Failures) {
   const pointer = pointerOf(node.apply)!;
-  const texts = new TextKeys();
+  const keys = new Keys();
   const passTexts = passTo(topology, node, ends);
-  const pass = encoding(topology, node, ends, failures);
+  const pass = encoding(topology, node, ends, failures, keys);
   return (input: Documents): void => {
     const { bytes, count } = input;
     if (count === 0) return;
     announce(ends, node.id, input);
     const slices = typeof pointer === "string" ? input.texts(pointer) : undefined;
-    if (slices !== undefined) passTexts(texts.of({ bytes, count, ...slices }), input);
+    if (slices !== undefined) passTexts(keys.ofTexts({ bytes, count, ...slices }), input);
     else if (typeof pointer === "string") pass(input, input.column(pointer), itself);
     else {
       const columns = pointer.map((each) => input.column(each));
@@ -45,18 +45,17 @@ export function compileDocumentKeyBy(topology: Topology, node: KeyByNode, ends: 
 
 /** Texts that are keys themselves. They are well-formed: none fails. */
 export function compileTextKeyBy(topology: Topology, node: KeyByNode, ends: ChainEnds) {
-  const keys = new TextKeys();
+  const keys = new Keys();
   const pass = passTo(topology, node, ends);
   return (input: Texts): void => {
     if (input.count === 0) return;
     announce(ends, node.id, input);
-    pass(keys.of(input), input);
+    pass(keys.ofTexts(input), input);
   };
 }
 
 /** Passes values on with keys that are made of `given`, one for each value, and encoded; without those that fail. */
-function encoding(topology: Topology, node: KeyByNode, ends: ChainEnds, failures: Failures) {
-  const keys = new EncodedKeys();
+function encoding(topology: Topology, node: KeyByNode, ends: ChainEnds, failures: Failures, keys = new Keys()) {
   const pass = passTo(topology, node, ends);
   return (input: Values, given: readonly unknown[] | Float64Array, { apply, takesMetadata }: UserFunction): void => {
     const { origin, rows } = input;

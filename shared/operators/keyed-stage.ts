@@ -1,4 +1,4 @@
-import type { Entries } from "../state/entries.ts";
+import { type Entries, keyOf } from "../state/entries.ts";
 import { decodeKey, keyGroupOf } from "../state/key-codec.ts";
 import { always, type OperatorState, type StageState } from "../state/stage-state.ts";
 import { counting, type MutableCounts, newCounts } from "./counts.ts";
@@ -117,13 +117,15 @@ export class KeyedStage {
   #fail(
     { node, aggregates }: OperatorState,
     windowStart: number | undefined,
-    { keys, columns }: Entries,
-    number: number,
+    entries: Entries,
+    index: number,
     error: unknown,
   ): void {
-    const group = keyGroupOf(keys.hashes[number]!, this.#environment.topology.keyGroups);
+    const { keys, columns } = entries;
+    const key = keyOf(entries, index);
+    const group = keyGroupOf(keys.hashes[key]!, this.#environment.topology.keyGroups);
     const accumulators = aggregates.flatMap(({ name, folds }, at) =>
-      folds === "values" ? [[name, columns[at]![number]]] : [],
+      folds === "values" ? [[name, columns[at]![index]]] : [],
     );
     this.#failures.derived(
       node.id,
@@ -132,7 +134,7 @@ export class KeyedStage {
         partition: "",
         offset: -1,
         value: Object.fromEntries(accumulators),
-        key: decodeKey(keys.bytes, keys.ends[number]!, keys.ends[number + 1]!),
+        key: decodeKey(keys.bytes, keys.ends[key]!, keys.ends[key + 1]!),
         ...(node.kind === "window" &&
           windowStart !== undefined && { windowStart, windowEnd: windowStart + node.window.sizeMs }),
       },

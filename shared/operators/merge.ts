@@ -20,9 +20,8 @@ export function mergeAll(
   fail: FailEntry,
   lifetime?: Lifetime,
 ): void {
-  if (lifetime === undefined && window.adopt(entries)) return;
   const known = window.keys.count;
-  const numbers = lifetime === undefined ? window.touch(entries.keys) : window.locate(entries.keys);
+  const numbers = lifetime === undefined ? window.touch(entries) : window.locate(entries);
   const replaced = lifetime?.replaced(window, numbers, known, entries);
   for (const [at, { aggregate }] of aggregates.entries()) {
     const own = window.columns[at]!;
@@ -63,9 +62,8 @@ export function mergeEach(
   fail: FailEntry,
   lifetime?: Lifetime,
 ): void {
-  if (lifetime === undefined && window.adopt(entries)) return;
   const known = window.keys.count;
-  const numbers = window.locate(entries.keys);
+  const numbers = window.locate(entries);
   const next = new Array<unknown>(aggregates.length);
   for (let index = 0, newest = known; index < numbers.length; index++) {
     const number = numbers[index]!;

@@ -6,6 +6,7 @@ import { describe } from "../pipeline/describe.ts";
 import { pipeline } from "../pipeline/pipeline.ts";
 import type { Topology } from "../pipeline/topology.ts";
 import { tumbling } from "../pipeline/windows.ts";
+import { countOf, keyOf } from "../state/entries.ts";
 import { keyGroupOf } from "../state/key-codec.ts";
 import { collect, count, sum } from "./aggregates.ts";
 import { packPartials, unpackPartials } from "./packed-partials.ts";
@@ -52,17 +53,21 @@ function partialsOf(topology: Topology, given: readonly (readonly Value[])[]): P
 /** What each key group has of each sub-range, in order; an object has a piece for each group. */
 function byKeyGroup(partials: readonly Partials[]) {
   return partials.map((windows) => {
-    const entries = windows.flatMap(({ operator, start, entries: { keys, columns } }) =>
-      Array.from({ length: keys.count }, (_, at) => ({
-        group: keyGroupOf(keys.hashes[at]!, keyGroups),
-        entry: [
-          operator,
-          start,
-          keys.hashes[at],
-          keys.bytes.toString("hex", keys.ends[at], keys.ends[at + 1]),
-          ...columns.map((column) => [column instanceof Float64Array, column[at]]),
-        ],
-      })),
+    const entries = windows.flatMap(({ operator, start, entries: given }) =>
+      Array.from({ length: countOf(given) }, (_, at) => {
+        const { keys, columns } = given;
+        const key = keyOf(given, at);
+        return {
+          group: keyGroupOf(keys.hashes[key]!, keyGroups),
+          entry: [
+            operator,
+            start,
+            keys.hashes[key],
+            keys.bytes.toString("hex", keys.ends[key], keys.ends[key + 1]),
+            ...columns.map((column) => [column instanceof Float64Array, column[at]]),
+          ],
+        };
+      }),
     );
     return Map.groupBy(entries, ({ group }) => group);
   });

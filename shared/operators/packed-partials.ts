@@ -1,7 +1,9 @@
 import { ByteReader, ByteWriter } from "../state/bytes.ts";
 import { type Column, decodeColumn, encodeColumn } from "../state/columns.ts";
-import type { Entries } from "../state/entries.ts";
-import { byGroup, type KeyOrder } from "../state/key-order.ts";
+import { type Entries, keyOf } from "../state/entries.ts";
+import { keyGroupOf } from "../state/key-codec.ts";
+import { byPart } from "../state/key-order.ts";
+import type { KeyColumn } from "../state/key-table.ts";
 import type { GroupRange } from "../state/stage-state.ts";
 import type { Partials, WindowPartial } from "./partials.ts";
 
@@ -9,13 +11,21 @@ import type { Partials, WindowPartial } from "./partials.ts";
 export interface PackedPartials {
   readonly groups: GroupRange;
   readonly subRanges: number;
+  readonly dictionaries: readonly Dictionary[];
   readonly pieces: readonly Piece[];
   readonly buffer: ArrayBuffer;
 }
 
+/** Keys of the task, each once. From byte `at` of the buffer on, a multiple of eight: hashes, ends, keys. */
+interface Dictionary {
+  readonly at: number;
+  readonly count: number;
+  readonly keyBytes: number;
+}
+
 /**
- * Entries of one window of one sub-range. From byte `at` of the buffer on, a multiple of eight: columns of numbers as they are, hashes, ends, the other columns as
- * `encodeColumn` writes them, keys.
+ * Entries of one window of one sub-range. From byte `at` of the buffer on, a multiple of eight: columns of numbers as they are, the numbers of their keys in the dictionary, the other columns as
+ * `encodeColumn` writes them.
  */
 interface Piece {
   readonly subRange: number;
@@ -23,7 +33,8 @@ interface Piece {
   readonly start: number;
   readonly at: number;
   readonly count: number;
-  readonly keyBytes: number;
+  /** Which of the dictionaries. */
+  readonly dictionary: number;
   /** Of each column its encoded size; -1: it holds numbers. */
   readonly columns: readonly number[];
 }
@@ -31,55 +42,136 @@ interface Piece {
 const numbers = -1;
 const alignment = 8;
 
-/** Hashes go along, and typed columns are copied as they are: it is the shuffle object's content without its compression, checksums and varints. */
+/** Hashes go along, and typed columns are copied as they are: it is the shuffle object's content without its compression, checksums and varints, and with each key once. */
 export function packPartials(
   partials: readonly Partials[],
   keyGroups: number,
   tasks: readonly GroupRange[],
 ): PackedPartials[] {
+  const taskOf = tasksOf(keyGroups, tasks);
+  const dictionaries = new Map<KeyColumn, DealtKeys>();
   const windows = partials.flatMap((ofSubRange, subRange) =>
-    ofSubRange.map((window) => ({ subRange, window, grouped: byGroup(window.entries.keys, keyGroups) })),
+    ofSubRange.map((window) => {
+      const { keys } = window.entries;
+      const dealt = dictionaries.get(keys) ?? new DealtKeys(keys, keyGroups, taskOf, tasks.length);
+      dictionaries.set(keys, dealt);
+      return { subRange, window, dealt, ...dealt.dealOut(window.entries) };
+    }),
   );
-  return tasks.map((groups) => {
-    const drafts: Draft[] = [];
+  const dealt = [...dictionaries.values()];
+  return tasks.map((groups, task) => {
     let size = 0;
-    for (const { subRange, window, grouped } of windows) {
-      const draft = draftOf(subRange, window, grouped, groups, size);
-      if (draft.piece.count === 0) continue;
-      drafts.push(draft);
-      size = aligned(size + draft.size);
+    const place = (bytes: number) => {
+      const at = size;
+      size = aligned(size + bytes);
+      return at;
+    };
+    const own = dealt.map((keys) => keys.draft(task, place));
+    const drafts: Draft[] = [];
+    for (const { subRange, window, dealt: keys, order, starts } of windows) {
+      if (starts[task] === starts[task + 1]) continue;
+      const of = { subRange, dictionary: dealt.indexOf(keys) };
+      drafts.push(draftOf(of, window, keys, order.subarray(starts[task], starts[task + 1]), place));
     }
     const buffer = new ArrayBuffer(size);
+    for (const [index, keys] of dealt.entries()) keys.fill(buffer, task, own[index]!);
     for (const draft of drafts) fill(buffer, draft);
-    return { groups, subRanges: partials.length, pieces: drafts.map(({ piece }) => piece), buffer };
+    return { groups, subRanges: partials.length, dictionaries: own, pieces: drafts.map(({ piece }) => piece), buffer };
   });
+}
+
+/** By key group. */
+function tasksOf(keyGroups: number, tasks: readonly GroupRange[]): Int32Array {
+  const taskOf = new Int32Array(keyGroups);
+  for (const [task, { from, to }] of tasks.entries()) taskOf.fill(task, from, to);
+  return taskOf;
+}
+
+type Place = (bytes: number) => number;
+
+/** A dictionary's keys, dealt out to tasks. */
+class DealtKeys {
+  readonly #keys: KeyColumn;
+  readonly #tasks: number;
+  /** By key: its task, and its number there. */
+  readonly #taskOf: Int32Array;
+  readonly numbers: Int32Array;
+  readonly #counts: Int32Array;
+  readonly #bytes: Int32Array;
+
+  constructor(keys: KeyColumn, keyGroups: number, taskOf: Int32Array, tasks: number) {
+    const { count, hashes, ends } = keys;
+    this.#keys = keys;
+    this.#tasks = tasks;
+    this.#taskOf = new Int32Array(count);
+    this.numbers = new Int32Array(count);
+    this.#counts = new Int32Array(tasks);
+    this.#bytes = new Int32Array(tasks);
+    for (let key = 0; key < count; key++) {
+      const task = taskOf[keyGroupOf(hashes[key]!, keyGroups)]!;
+      this.#taskOf[key] = task;
+      this.numbers[key] = this.#counts[task]!++;
+      this.#bytes[task]! += ends[key + 1]! - ends[key]!;
+    }
+  }
+
+  /** Entries by task. */
+  dealOut({ keys, numbers }: Entries) {
+    const tasks = new Int32Array(numbers?.length ?? keys.count);
+    for (let index = 0; index < tasks.length; index++)
+      tasks[index] = this.#taskOf[numbers === undefined ? index : numbers[index]!]!;
+    return byPart(tasks, this.#tasks);
+  }
+
+  draft(task: number, place: Place): Dictionary {
+    const count = this.#counts[task]!;
+    const keyBytes = this.#bytes[task]!;
+    return { at: place(count * 4 + (count + 1) * 4 + keyBytes), count, keyBytes };
+  }
+
+  fill(buffer: ArrayBuffer, task: number, dictionary: Dictionary): void {
+    const { hashes, ends, bytes } = keysOf(buffer, dictionary);
+    const { count, ...from } = this.#keys;
+    let at = 0;
+    for (let key = 0, own = 0; key < count; key++) {
+      if (this.#taskOf[key] !== task) continue;
+      hashes[own++] = from.hashes[key]!;
+      for (let next = from.ends[key]!; next < from.ends[key + 1]!; next++) bytes[at++] = from.bytes[next]!;
+      ends[own] = at;
+    }
+  }
+}
+
+function keysOf(buffer: ArrayBuffer, { at, count, keyBytes }: Dictionary): KeyColumn {
+  const ends = at + count * 4;
+  return {
+    count,
+    hashes: new Int32Array(buffer, at, count),
+    ends: new Int32Array(buffer, ends, count + 1),
+    bytes: Buffer.from(buffer, ends + (count + 1) * 4, keyBytes),
+  };
 }
 
 /** A piece whose size is known, and its entries: those of the numbers `order`. */
 interface Draft {
   readonly piece: Piece;
-  readonly size: number;
   readonly entries: Entries;
+  readonly keys: DealtKeys;
   readonly order: Int32Array;
   readonly encoded: readonly (Uint8Array | undefined)[];
 }
 
 function draftOf(
-  subRange: number,
+  of: Pick<Piece, "subRange" | "dictionary">,
   { operator, start, entries }: WindowPartial,
-  { order, starts }: KeyOrder,
-  { from, to }: GroupRange,
-  at: number,
+  keys: DealtKeys,
+  order: Int32Array,
+  place: Place,
 ): Draft {
-  const own = order.subarray(starts[from], starts[to]);
-  const { ends } = entries.keys;
-  let keyBytes = 0;
-  for (let index = 0; index < own.length; index++) keyBytes += ends[own[index]! + 1]! - ends[own[index]!]!;
-  const encoded = entries.columns.map((column) => (column instanceof Float64Array ? undefined : encode(column, own)));
+  const encoded = entries.columns.map((column) => (column instanceof Float64Array ? undefined : encode(column, order)));
   const columns = encoded.map((bytes) => bytes?.length ?? numbers);
-  const piece = { subRange, operator, start, at, count: own.length, keyBytes, columns };
-  const size = placesOf(piece).end - at;
-  return { piece, size, entries, order: own, encoded };
+  const at = place(placesOf({ at: 0, count: order.length, columns }).end);
+  return { piece: { ...of, operator, start, at, count: order.length, columns }, entries, keys, order, encoded };
 }
 
 function encode(column: Column, order: Int32Array): Uint8Array {
@@ -89,29 +181,24 @@ function encode(column: Column, order: Int32Array): Uint8Array {
 }
 
 /** Where the parts of a piece lie. */
-function placesOf({ at, count, keyBytes, columns }: Piece) {
-  const doubles = columns.filter((size) => size === numbers).length;
-  const hashes = at + doubles * count * 8;
-  const ends = hashes + count * 4;
-  const encoded = ends + (count + 1) * 4;
-  const keys = encoded + columns.reduce((sum, size) => sum + Math.max(0, size), 0);
-  return { doubles: at, hashes, ends, encoded, keys, end: keys + keyBytes };
+function placesOf({ at, count, columns }: Pick<Piece, "at" | "count" | "columns">) {
+  const keys = at + columns.filter((size) => size === numbers).length * count * 8;
+  const encoded = keys + count * 4;
+  return { doubles: at, keys, encoded, end: encoded + columns.reduce((sum, size) => sum + Math.max(0, size), 0) };
 }
 
 const aligned = (size: number): number => Math.ceil(size / alignment) * alignment;
 
-function fill(buffer: ArrayBuffer, { piece, entries, order, encoded }: Draft): void {
+function fill(buffer: ArrayBuffer, { piece, entries, keys, order, encoded }: Draft): void {
   const places = placesOf(piece);
   const { count } = piece;
   let at = places.doubles;
   for (const column of entries.columns) {
     if (!(column instanceof Float64Array)) continue;
-    const to = new Float64Array(buffer, at, count);
-    for (let index = 0; index < count; index++) to[index] = column[order[index]!]!;
+    copyNumbers(column, order, new Float64Array(buffer, at, count));
     at += count * 8;
   }
-  const hashes = new Int32Array(buffer, places.hashes, count);
-  const ends = new Int32Array(buffer, places.ends, count + 1);
+  copyKeys(entries, order, keys.numbers, new Int32Array(buffer, places.keys, count));
   const bytes = new Uint8Array(buffer);
   at = places.encoded;
   for (const column of encoded) {
@@ -119,34 +206,29 @@ function fill(buffer: ArrayBuffer, { piece, entries, order, encoded }: Draft): v
     bytes.set(column, at);
     at += column.length;
   }
-  copyKeys(entries, order, hashes, ends, new Uint8Array(buffer, places.keys, piece.keyBytes));
 }
 
-/** Keys are short: byte by byte is faster than a call for each. */
-function copyKeys({ keys }: Entries, order: Int32Array, hashes: Int32Array, ends: Int32Array, to: Uint8Array): void {
-  const { bytes, ends: from } = keys;
-  let at = 0;
-  for (let index = 0; index < order.length; index++) {
-    const number = order[index]!;
-    hashes[index] = keys.hashes[number]!;
-    const end = from[number + 1]!;
-    for (let next = from[number]!; next < end; next++) to[at++] = bytes[next]!;
-    ends[index + 1] = at;
-  }
+function copyNumbers(from: Float64Array, order: Int32Array, to: Float64Array): void {
+  for (let index = 0; index < order.length; index++) to[index] = from[order[index]!]!;
+}
+
+function copyKeys(entries: Entries, order: Int32Array, numbers: Int32Array, to: Int32Array): void {
+  for (let index = 0; index < order.length; index++) to[index] = numbers[keyOf(entries, order[index]!)]!;
 }
 
 /** What was packed, as views of the buffer: one element for each sub-range, in order, empty ones included. */
-export function unpackPartials({ subRanges, pieces, buffer }: PackedPartials): Partials[] {
+export function unpackPartials({ subRanges, dictionaries, pieces, buffer }: PackedPartials): Partials[] {
+  const keys = dictionaries.map((dictionary) => keysOf(buffer, dictionary));
   const partials: WindowPartial[][] = Array.from({ length: subRanges }, () => []);
   for (const piece of pieces) {
     const { subRange, operator, start } = piece;
-    partials[subRange]!.push({ operator, start, entries: entriesOf(buffer, piece) });
+    partials[subRange]!.push({ operator, start, entries: entriesOf(buffer, piece, keys[piece.dictionary]!) });
   }
   return partials;
 }
 
-function entriesOf(buffer: ArrayBuffer, piece: Piece): Entries {
-  const { count, keyBytes } = piece;
+function entriesOf(buffer: ArrayBuffer, piece: Piece, keys: KeyColumn): Entries {
+  const { count } = piece;
   const places = placesOf(piece);
   let [doubles, encoded] = [places.doubles, places.encoded];
   const columns = piece.columns.map((size) => {
@@ -159,13 +241,5 @@ function entriesOf(buffer: ArrayBuffer, piece: Piece): Entries {
     encoded += size;
     return column;
   });
-  return {
-    keys: {
-      count,
-      bytes: Buffer.from(buffer, places.keys, keyBytes),
-      ends: new Int32Array(buffer, places.ends, count + 1),
-      hashes: new Int32Array(buffer, places.hashes, count),
-    },
-    columns,
-  };
+  return { keys, numbers: new Int32Array(buffer, places.keys, count), columns };
 }

@@ -6,6 +6,7 @@ import { text } from "../pipeline/decoders/text.ts";
 import { describe } from "../pipeline/describe.ts";
 import { pipeline } from "../pipeline/pipeline.ts";
 import { tumbling } from "../pipeline/windows.ts";
+import { countOf, keyOf } from "../state/entries.ts";
 import { decodeKey, keyGroupOf } from "../state/key-codec.ts";
 import { collect, count } from "./aggregates.ts";
 import { encodePartials, type Partials, readPartials } from "./partials.ts";
@@ -35,12 +36,12 @@ function partialsOf(...subRanges: string[][]): Partials[] {
 /** Per sub-range: start, key, count and values, in order. */
 function listed(partials: readonly Partials[]): unknown[][] {
   return partials.map((windows) =>
-    windows.flatMap(({ start, entries: { keys, columns } }) =>
-      Array.from({ length: keys.count }, (_, at) => [
-        start,
-        decodeKey(keys.bytes, keys.ends[at]!, keys.ends[at + 1]!),
-        ...columns.map((column) => column[at]),
-      ]),
+    windows.flatMap(({ start, entries }) =>
+      Array.from({ length: countOf(entries) }, (_, at) => {
+        const { bytes, ends } = entries.keys;
+        const key = keyOf(entries, at);
+        return [start, decodeKey(bytes, ends[key]!, ends[key + 1]!), ...entries.columns.map((column) => column[at])];
+      }),
     ),
   );
 }

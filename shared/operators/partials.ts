@@ -26,7 +26,7 @@ const magic = "EFSH";
 export function encodePartials(partials: readonly Partials[], keyGroups: number): Uint8Array[] {
   const object = new GroupedObjectWriter(magic, partials.length);
   const pieces = partials.flatMap((windows, subRange) =>
-    windows.map((window) => ({ subRange, window, grouped: byGroup(window.entries.keys, keyGroups) })),
+    windows.map((window) => ({ subRange, window, grouped: byGroup(window.entries, keyGroups) })),
   );
   for (let group = 0; group < keyGroups; group++) {
     const present = pieces.filter(({ grouped: { starts } }) => starts[group]! < starts[group + 1]!);

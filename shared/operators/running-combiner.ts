@@ -1,5 +1,6 @@
 import type { AggregateNode } from "../pipeline/topology.ts";
-import { type NamedAggregate, partialAggregatesOf } from "../state/columns.ts";
+import { partialAggregatesOf } from "../state/columns.ts";
+import type { KeyColumn } from "../state/key-table.ts";
 import { always } from "../state/stage-state.ts";
 import type { StageEnvironment } from "./environment.ts";
 import type { Failures } from "./failures.ts";
@@ -11,18 +12,18 @@ import { WindowTable } from "./window-table.ts";
 /** The half of a running aggregation before the shuffle: folds values, and their event times, into accumulators per key. Nothing is ever late. */
 export class RunningCombiner {
   readonly #node: AggregateNode;
-  readonly #aggregates: readonly NamedAggregate[];
   readonly #running: StageEnvironment["running"];
   readonly #survivesFailures: boolean;
   readonly #failures: Failures;
-  #table: WindowTable | undefined;
+  readonly #table: WindowTable;
+  #dictionary: KeyColumn | undefined;
 
   constructor(node: AggregateNode, environment: StageEnvironment, failures: Failures) {
     this.#node = node;
-    this.#aggregates = partialAggregatesOf(node);
     this.#running = environment.running?.bind(environment);
     this.#survivesFailures = environment.topology.onError.action !== "fail";
     this.#failures = failures;
+    this.#table = new WindowTable(partialAggregatesOf(node), node.expireAfterMs);
   }
 
   /** @param times event time of each row of the origin */
@@ -31,7 +32,7 @@ export class RunningCombiner {
     const { count } = keys;
     if (count === 0) return;
     this.#running?.(this.#node.id, origin.partition, origin.offset(rows[0]!));
-    this.#table ??= new WindowTable(this.#aggregates, this.#node.expireAfterMs);
+    this.#dictionary = keys.dictionary;
     const own = new Float64Array(count);
     for (let index = 0; index < count; index++) own[index] = times[rows[index]!]!;
     const fail = (index: number, error: unknown) =>
@@ -42,8 +43,8 @@ export class RunningCombiner {
 
   /** What the sub-range came to; the next one begins. */
   finish(): WindowPartial[] {
-    const table = this.#table;
-    this.#table = undefined;
-    return table === undefined ? [] : [{ operator: this.#node.id, start: always, entries: table.finish() }];
+    const keys = this.#dictionary;
+    this.#dictionary = undefined;
+    return keys === undefined ? [] : [{ operator: this.#node.id, start: always, entries: this.#table.finish(keys) }];
   }
 }

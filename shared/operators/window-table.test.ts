@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { UserCodeError } from "../errors.ts";
 import type { Key } from "../pipeline/topology.ts";
 import { type AnyAggregate, type NamedAggregate, newColumns, partialAggregatesOf } from "../state/columns.ts";
-import type { Entries } from "../state/entries.ts";
+import { countOf, type Entries, keyOf } from "../state/entries.ts";
 import { decodeKey } from "../state/key-codec.ts";
 import { WindowState } from "../state/window-state.ts";
 import { aggregate, collect, count, sum } from "./aggregates.ts";
-import { EncodedKeys, type Keys } from "./keys.ts";
+import { Keys } from "./keys.ts";
 import { mergeAll, mergeEach } from "./merge.ts";
 import { WindowTable } from "./window-table.ts";
 
@@ -39,16 +39,17 @@ function named(aggregates: Record<string, unknown>): NamedAggregate[] {
   }));
 }
 
-function contents({ keys, columns }: Entries): Record<string, unknown[]> {
-  const entries = Array.from({ length: keys.count }, (_, at) => [
-    decodeKey(keys.bytes, keys.ends[at]!, keys.ends[at + 1]!),
-    columns.map((column) => column[at]),
-  ]);
-  return Object.fromEntries(entries);
+function contents(entries: Entries): Record<string, unknown[]> {
+  const { keys, columns } = entries;
+  const listed = Array.from({ length: countOf(entries) }, (_, at) => {
+    const key = keyOf(entries, at);
+    return [decodeKey(keys.bytes, keys.ends[key]!, keys.ends[key + 1]!), columns.map((column) => column[at])];
+  });
+  return Object.fromEntries(listed);
 }
 
 function keysOf(list: readonly Key[]): Keys {
-  const keys = new EncodedKeys();
+  const keys = new Keys();
   keys.begin(list.length);
   for (const key of list) keys.add(key);
   return keys.end();
@@ -67,27 +68,17 @@ test("a value that fails leaves every accumulator as it was, and makes no key", 
     fc.property(pairs, (list) => {
       const failed: number[] = [];
       const table = new WindowTable(aggregates);
-      table.addEach(
-        keysOf(list.map(([key]) => key)),
-        { values: list.map(([, value]) => value) },
-        0,
-        list.length,
-        (index) => failed.push(index),
-      );
+      const keys = keysOf(list.map(([key]) => key));
+      table.addEach(keys, { values: list.map(([, value]) => value) }, 0, list.length, (index) => failed.push(index));
       const good = list.filter(([, value]) => value !== bad);
       assert.deepEqual(
         failed,
         [...list.keys()].filter((at) => list[at]![1] === bad),
       );
       const expected = new WindowTable(aggregates);
-      expected.addAll(
-        keysOf(good.map(([key]) => key)),
-        { values: good.map(([, value]) => value) },
-        0,
-        good.length,
-        strict,
-      );
-      assert.deepEqual(contents(table.finish()), contents(expected.finish()));
+      const goodKeys = keysOf(good.map(([key]) => key));
+      expected.addAll(goodKeys, { values: good.map(([, value]) => value) }, 0, good.length, strict);
+      assert.deepEqual(contents(table.finish(keys.dictionary)), contents(expected.finish(goodKeys.dictionary)));
     }),
   );
 });
@@ -98,7 +89,7 @@ test("adds in order, under each key, over any number of calls", () => {
   const values = { values: Array.from({ length: 500 }, (_, at) => at) };
   table.addAll(keys, values, 0, 123, strict);
   table.addAll(keys, values, 123, 500, strict);
-  const result = contents(table.finish());
+  const result = contents(table.finish(keys.dictionary));
   assert.equal(Object.keys(result).length, 100);
   assert.deepEqual(result["key-7"], [[7, 107, 207, 307, 407], 5]);
 });
@@ -124,18 +115,20 @@ test("an accumulator that is no data is found before anything is shuffled", () =
   class Sketch {}
   const sketch = aggregate({ init: () => new Sketch(), add: (a) => a, merge: (a) => a, result: (a) => a });
   const table = new WindowTable(named({ sketch }));
-  table.addAll(keysOf(["a"]), { values: [1] }, 0, 1, strict);
+  const keys = keysOf(["a"]);
+  table.addAll(keys, { values: [1] }, 0, 1, strict);
   assert.throws(
-    () => table.finish(),
+    () => table.finish(keys.dictionary),
     (error) => error instanceof UserCodeError && /"sketch".*instance of Sketch/.test(error.message),
   );
 });
 
 function entriesOf(values: Record<string, number[]>): Entries {
   const table = new WindowTable(aggregates);
-  for (const [key, list] of Object.entries(values))
-    table.addAll(keysOf(list.map(() => key)), { values: list }, 0, list.length, strict);
-  return table.finish();
+  const pairs = Object.entries(values).flatMap(([key, list]) => list.map((value) => [key, value] as const));
+  const keys = keysOf(pairs.map(([key]) => key));
+  table.addAll(keys, { values: pairs.map(([, value]) => value) }, 0, pairs.length, strict);
+  return table.finish(keys.dictionary);
 }
 
 test("merges entries onto those of the same key", () => {
@@ -177,8 +170,8 @@ test("a key that begins anew is there twice, and one that does not is there once
   for (const add of ["addAll", "addEach"] as const) {
     const table = new WindowTable(partialAggregatesOf(node), 10);
     table[add](keys, { values: [...times] }, 0, times.length, strict, times);
-    const { keys: found, columns } = table.finish();
-    assert.equal(found.count, 2);
+    const { numbers, columns } = table.finish(keys.dictionary);
+    assert.deepEqual([...numbers!], [0, 0]);
     // Number of values, latest time, first time.
     assert.deepEqual(
       [0, 1].map((number) => columns.map((column) => column[number])),

@@ -1,13 +1,14 @@
 import { type AnyAggregate, type Column, growColumns, type NamedAggregate, newColumns } from "../state/columns.ts";
 import type { Entries } from "../state/entries.ts";
-import { KeyTable } from "../state/key-table.ts";
+import type { KeyColumn } from "../state/key-table.ts";
 import { checkAccumulators, checkedAccumulator, checkedNumber } from "./accumulators.ts";
+import { CellTable } from "./cell-table.ts";
 import { beginsAnew } from "./expiry.ts";
 import { fieldFoldOf, kernelOf } from "./kernels.ts";
 import type { Keys } from "./keys.ts";
 import { Undo } from "./undo.ts";
 import { settled } from "./user-function.ts";
-import type { Values } from "./values.ts";
+import { Scratch, type Values } from "./values.ts";
 
 /** Values, which may be made when they are asked for. */
 type Folded = Pick<Values, "values" | "fields">;
@@ -17,26 +18,22 @@ export type FailValue = (index: number, error: unknown) => void;
 
 /**
  * Accumulators of one window of one operator, over the records of one sub-range: what a combiner makes before the shuffle. A key that begins anew (`expireAfter`)
- * gets another number, and is there twice, in order.
+ * gets another cell, and is there twice, in order.
  */
 export class WindowTable {
   readonly #aggregates: readonly NamedAggregate[];
-  readonly #keys = new KeyTable();
+  readonly #cells = new CellTable();
   readonly #columns: Column[];
   /** Column of the latest event times, and how much later a value must be to begin its key anew; undefined if none ever does. */
   readonly #lifetime: { readonly latest: number; readonly expireAfterMs: number } | undefined;
-  #numbers = new Int32Array(0);
+  readonly #scratch = new Scratch();
   #undo: Undo | undefined;
 
-  /**
-   * @param expireAfterMs only where `aggregates` are those of a running aggregation
-   * @param expected about how many keys there will be
-   */
-  constructor(aggregates: readonly NamedAggregate[], expireAfterMs?: number, expected = 64) {
+  /** @param expireAfterMs only where `aggregates` are those of a running aggregation */
+  constructor(aggregates: readonly NamedAggregate[], expireAfterMs?: number) {
     this.#aggregates = aggregates;
     this.#lifetime = expireAfterMs === undefined ? undefined : { latest: aggregates.length - 2, expireAfterMs };
-    this.#keys.reserve(expected);
-    this.#columns = newColumns(aggregates, this.#keys.capacity);
+    this.#columns = newColumns(aggregates, this.#cells.capacity);
   }
 
   /**
@@ -45,17 +42,16 @@ export class WindowTable {
    * @param times event time of each value, where an aggregate folds them
    */
   addAll(keys: Keys, input: Folded, from: number, to: number, fail: FailValue, times?: Float64Array): void {
-    if (this.#numbers.length < to - from) this.#numbers = new Int32Array(to - from);
-    const numbers = this.#numbers;
-    if (this.#lifetime === undefined) this.#locateAll(keys, from, to, numbers, fail);
-    else this.#locateAlive(keys, from, to, numbers, fail, times!);
+    const cells = this.#scratch.reserve(to - from);
+    if (this.#lifetime === undefined) this.#locateAll(keys, from, to, cells, fail);
+    else this.#locateAlive(keys, from, to, cells, fail, times!);
     for (const [place, of] of this.#aggregates.entries()) {
       const column = this.#columns[place]!;
       const kernel = kernelOf(of.aggregate);
       if (column instanceof Float64Array) {
-        if (kernel !== undefined) kernel(column, numbers, to - from);
-        else foldNumbers(foldOf(of, input, times), column, numbers, from, to, fail);
-      } else foldData(foldOf(of, input, times), column, numbers, from, to, fail);
+        if (kernel !== undefined) kernel(column, cells, to - from);
+        else foldNumbers(foldOf(of, input, times), column, cells, from, to, fail);
+      } else foldData(foldOf(of, input, times), column, cells, from, to, fail);
     }
   }
 
@@ -65,7 +61,8 @@ export class WindowTable {
     const next = new Array<unknown>(this.#columns.length);
     const folds = this.#aggregates.map((of) => foldOf(of, input, times));
     for (let at = from; at < to; at++) {
-      const known = keys.find(this.#keys, at);
+      const key = keys.numbers[at]!;
+      const known = this.#cells.find(key);
       const isNew = known < 0 || this.#beginsAnew(known, times, at);
       try {
         for (const [column, { aggregate }] of this.#aggregates.entries()) {
@@ -79,49 +76,74 @@ export class WindowTable {
         fail(at, error);
         continue;
       }
-      const number = isNew ? this.#insert(keys, at, known) : known;
-      for (let column = 0; column < next.length; column++) this.#columns[column]![number] = next[column];
-      if (this.#undo.isNeeded) this.#undo.added(number, input.values[at]);
+      const cell = isNew ? this.#insert(key) : known;
+      for (let column = 0; column < next.length; column++) this.#columns[column]![cell] = next[column];
+      if (this.#undo.isNeeded) this.#undo.added(cell, input.values[at]);
     }
   }
 
-  /** All keys, encoded, with their accumulators. The table is not used again. @throws UserCodeError `accumulator-not-data` */
-  finish(): Entries {
+  /**
+   * What it came to; it is empty then, and can be used again.
+   *
+   * @param keys the dictionary of all keys that were added
+   * @throws UserCodeError `accumulator-not-data`
+   */
+  finish(keys: KeyColumn): Entries {
     for (const [at, of] of this.#aggregates.entries()) {
       const column = this.#columns[at]!;
       // Also where nothing will be encoded: whether an accumulator passes must not depend on how many tasks there are (I6).
       if (!(column instanceof Float64Array)) checkAccumulators(of, column);
     }
-    return { keys: this.#keys, columns: this.#columns };
+    const { count } = this.#cells;
+    const entries = {
+      keys,
+      numbers: this.#cells.keys.slice(0, count),
+      columns: this.#columns.map((column) => column.slice(0, count)),
+    };
+    this.#clear();
+    return entries;
   }
 
-  /** The numbers of the keys `[from, to)`; those that are new have the accumulators of `init`. */
-  #locateAll(keys: Keys, from: number, to: number, numbers: Int32Array, fail: FailValue): void {
-    const known = this.#keys.count;
-    keys.locateAll(this.#keys, from, to, numbers);
-    growColumns(this.#columns, this.#keys.capacity);
-    let number = known;
+  #clear(): void {
+    this.#cells.clear();
+    for (const column of this.#columns) if (!(column instanceof Float64Array)) column.length = 0;
+    this.#undo = undefined;
+  }
+
+  /** The cells of the keys `[from, to)`; those that are new have the accumulators of `init`. */
+  #locateAll({ numbers }: Keys, from: number, to: number, cells: Int32Array, fail: FailValue): void {
+    const known = this.#cells.count;
+    this.#cells.locateAll(numbers, from, to, cells);
+    growColumns(this.#columns, this.#cells.capacity);
+    let cell = known;
     try {
-      for (; number < this.#keys.count; number++) this.#begin(number);
+      for (; cell < this.#cells.count; cell++) this.#begin(cell);
     } catch (error) {
-      fail(from + numbers.indexOf(number), error);
+      fail(from + cells.indexOf(cell), error);
     }
   }
 
   /** The same where keys may begin anew: one after the other, since it depends on the latest time so far. */
-  #locateAlive(keys: Keys, from: number, to: number, numbers: Int32Array, fail: FailValue, times: Float64Array): void {
+  #locateAlive(
+    { numbers }: Keys,
+    from: number,
+    to: number,
+    cells: Int32Array,
+    fail: FailValue,
+    times: Float64Array,
+  ): void {
     const { latest } = this.#lifetime!;
     let at = from;
     try {
       for (; at < to; at++) {
-        const known = keys.find(this.#keys, at);
+        const known = this.#cells.find(numbers[at]!);
         const isNew = known < 0 || this.#beginsAnew(known, times, at);
-        const number = isNew ? this.#insert(keys, at, known) : known;
-        if (isNew) this.#begin(number);
-        numbers[at - from] = number;
+        const cell = isNew ? this.#insert(numbers[at]!) : known;
+        if (isNew) this.#begin(cell);
+        cells[at - from] = cell;
         // What column after column would come too late to tell the next value of the key.
         const column = this.#columns[latest]!;
-        column[number] = Math.max(column[number] as number, times[at]!);
+        column[cell] = Math.max(column[cell] as number, times[at]!);
       }
     } catch (error) {
       fail(at, error); // `init` threw
@@ -134,17 +156,16 @@ export class WindowTable {
     return beginsAnew(this.#columns[latest]![known] as number, times![at]!, expireAfterMs);
   }
 
-  /** @param known its number until now; below 0 if it has none */
-  #insert(keys: Keys, at: number, known: number): number {
-    const number = known < 0 ? keys.locate(this.#keys, at) : this.#keys.again(known);
-    growColumns(this.#columns, this.#keys.capacity);
-    return number;
+  #insert(key: number): number {
+    const cell = this.#cells.add(key);
+    growColumns(this.#columns, this.#cells.capacity);
+    return cell;
   }
 
-  #begin(number: number): void {
+  #begin(cell: number): void {
     for (let at = 0; at < this.#aggregates.length; at++) {
       const { aggregate } = this.#aggregates[at]!;
-      this.#columns[at]![number] = checkedAccumulator(aggregate, aggregate.init());
+      this.#columns[at]![cell] = checkedAccumulator(aggregate, aggregate.init());
     }
   }
 }
@@ -167,7 +188,7 @@ function foldOf({ aggregate, folds }: NamedAggregate, input: Folded, times: Floa
 function foldNumbers(
   { by, values }: Fold,
   column: Float64Array,
-  numbers: Int32Array,
+  cells: Int32Array,
   from: number,
   to: number,
   fail: FailValue,
@@ -175,8 +196,8 @@ function foldNumbers(
   let at = from;
   try {
     for (; at < to; at++) {
-      const number = numbers[at - from]!;
-      column[number] = checkedNumber(by.add(column[number]!, values[at]));
+      const cell = cells[at - from]!;
+      column[cell] = checkedNumber(by.add(column[cell]!, values[at]));
     }
   } catch (error) {
     fail(at, error);
@@ -186,7 +207,7 @@ function foldNumbers(
 function foldData(
   { by, values }: Fold,
   column: unknown[],
-  numbers: Int32Array,
+  cells: Int32Array,
   from: number,
   to: number,
   fail: FailValue,
@@ -194,8 +215,8 @@ function foldData(
   let at = from;
   try {
     for (; at < to; at++) {
-      const number = numbers[at - from]!;
-      column[number] = settled(by.add(column[number], values[at]));
+      const cell = cells[at - from]!;
+      column[cell] = settled(by.add(column[cell], values[at]));
     }
   } catch (error) {
     fail(at, error);

@@ -11,10 +11,11 @@ import { pipeline } from "../pipeline/pipeline.ts";
 import { tumbling } from "../pipeline/windows.ts";
 import { ByteWriter } from "./bytes.ts";
 import { compacted, spansOf } from "./compaction.ts";
-import { encodeKey, hashKey } from "./key-codec.ts";
+import { encodeKey } from "./key-codec.ts";
 import { KeyTable } from "./key-table.ts";
 import { Link } from "./link.ts";
 import { StateStore } from "./state-store.ts";
+import { insert } from "./test-support.ts";
 
 /** A chain of one key group that grows by changes of these sizes, none of which overlap; the sizes of all that was written. */
 function grow(base: number, changes: readonly number[]) {
@@ -98,12 +99,12 @@ test("1,000 epochs with 100 changes each of 100,000 keys write a few times the c
     for (const key of changed) {
       writer.length = 0;
       encodeKey(writer, `key-${key}`);
-      table.locate(hashKey(writer.bytes, 0, writer.length), writer.bytes[0]!, writer.bytes, 1, writer.length);
+      insert(table, writer.view());
       model[key] = number;
     }
     const window = state.window(state.operators[0]!, 0);
     const column = () => window.columns[0] as Float64Array;
-    for (const at of window.touch(table)) column()[at] = number;
+    for (const at of window.touch({ keys: table, columns: [] })) column()[at] = number;
     chains = await store.save(state, `object-${number}`);
     savedBytes = state.savedBytes();
     const object = objects.objects.get(`object-${number}`)!.length;

@@ -7,8 +7,15 @@ import type { KeyColumn } from "./key-table.ts";
 /** Keys of one window of one operator, with their accumulators: a column for each aggregate. */
 export interface Entries {
   readonly keys: KeyColumn;
+  /** Which of the keys each entry has, where several windows share them; else entry i has key i. */
+  readonly numbers?: Int32Array;
   readonly columns: readonly Column[];
 }
+
+export const countOf = ({ keys, numbers }: Pick<Entries, "keys" | "numbers">): number => numbers?.length ?? keys.count;
+
+/** Number of an entry's key. */
+export const keyOf = ({ numbers }: Entries, index: number): number => (numbers === undefined ? index : numbers[index]!);
 
 /**
  * Writes the entries `order[from, to)`: their number, key lengths, keys, the number of columns, then column after column.
@@ -17,12 +24,20 @@ export interface Entries {
  */
 export function encodeEntries(
   writer: ByteWriter,
-  { keys, columns }: Entries,
+  { keys, numbers, columns }: Entries,
   order: Int32Array,
   from: number,
   to: number,
 ): void {
-  encodeKeys(writer, keys, order, from, to);
+  if (numbers === undefined) encodeKeys(writer, keys, order, from, to);
+  else
+    encodeKeys(
+      writer,
+      keys,
+      order.subarray(from, to).map((index) => numbers[index]!),
+      0,
+      to - from,
+    );
   writer.varint(columns.length);
   for (const [at, column] of columns.entries()) {
     try {

@@ -1,3 +1,4 @@
+import { countOf, type Entries } from "./entries.ts";
 import { keyGroupOf } from "./key-codec.ts";
 import type { KeyColumn } from "./key-table.ts";
 import { sortByByte, sortByGroup, spaceFor } from "./radix-sort.ts";
@@ -8,22 +9,23 @@ export interface KeyOrder {
   readonly starts: Int32Array;
 }
 
-/** Groups the keys with these numbers, all if none are given, keeping their order within a group. A counting sort. */
-export function byGroup(keys: KeyColumn, keyGroups: number, numbers?: ArrayLike<number>): KeyOrder {
-  const count = numbers?.length ?? keys.count;
-  const groups = new Uint32Array(count);
-  const starts = new Int32Array(keyGroups + 1);
-  for (let index = 0; index < count; index++) {
-    const group = keyGroupOf(keys.hashes[numbers === undefined ? index : numbers[index]!]!, keyGroups);
-    groups[index] = group;
-    starts[group + 1]!++;
-  }
-  for (let group = 0; group < keyGroups; group++) starts[group + 1]! += starts[group]!;
+/** Groups entries by the key groups of their keys, keeping their order within a group. */
+export function byGroup(entries: Entries, keyGroups: number): KeyOrder {
+  const { keys, numbers } = entries;
+  const groups = new Int32Array(countOf(entries));
+  for (let index = 0; index < groups.length; index++)
+    groups[index] = keyGroupOf(keys.hashes[numbers === undefined ? index : numbers[index]!]!, keyGroups);
+  return byPart(groups, keyGroups);
+}
+
+/** Groups what belongs to these parts, keeping the order within a part. A counting sort. */
+export function byPart(parts: Int32Array, count: number): KeyOrder {
+  const starts = new Int32Array(count + 1);
+  for (let index = 0; index < parts.length; index++) starts[parts[index]! + 1]!++;
+  for (let part = 0; part < count; part++) starts[part + 1]! += starts[part]!;
   const next = starts.slice();
-  const order = new Int32Array(count);
-  for (let index = 0; index < count; index++) {
-    order[next[groups[index]!]!++] = numbers === undefined ? index : numbers[index]!;
-  }
+  const order = new Int32Array(parts.length);
+  for (let index = 0; index < parts.length; index++) order[next[parts[index]!]!++] = index;
   return { order, starts };
 }
 

@@ -2,106 +2,101 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { hashKey } from "./key-codec.ts";
-import { KeyTable } from "./key-table.ts";
+import { type KeysInPlace, KeyTable } from "./key-table.ts";
+import { wholeBytes } from "./key-words.ts";
+import { insert } from "./test-support.ts";
 
-test("numbers keys as a Map does, in order of insertion", () => {
-  const texts = fc.array(fc.oneof(fc.string({ maxLength: 3 }), fc.string({ minLength: 30, maxLength: 70 })), {
-    maxLength: 300,
+// Few bytes, zeros and equal beginnings: where words of four bytes could take one key for another.
+const byte = fc.constantFrom(0, 1, 0x61, 0xff);
+const prefix = fc.constantFrom("", "aaaa", "\0\0\0\0\0\0\0\0", "x".repeat(wholeBytes - 1), "long".repeat(10));
+const key = fc
+  .tuple(prefix, fc.array(byte, { minLength: 1, maxLength: 6 }))
+  .map(([text, rest]) => Uint8Array.from([...Buffer.from(text), ...rest]));
+const keys = fc.array(key, { maxLength: 700, size: "max" });
+
+interface Laid {
+  readonly inPlace: KeysInPlace;
+  readonly numbers: Int32Array;
+}
+
+/** The keys in one buffer, as they may come: with their first bytes apart or not, behind each other up to the very end or not. */
+function laidOut(list: readonly Uint8Array[], { isTagged = false, behind = 0 }): Laid {
+  const bytes = Buffer.concat([...list, Buffer.alloc(behind, 0x61)]);
+  const [starts, ends] = [new Int32Array(list.length), new Int32Array(list.length)];
+  for (let at = 0, end = 0; at < list.length; at++) {
+    starts[at] = end + (isTagged ? 1 : 0);
+    ends[at] = end += list[at]!.length;
+  }
+  const tags = Uint8Array.from(list, ([tag]) => tag!);
+  return { inPlace: { bytes, starts, ends, ...(isTagged && { tags }) }, numbers: new Int32Array(list.length) };
+}
+
+function modelOf(list: readonly Uint8Array[]) {
+  const model = new Map<string, number>();
+  const numbers = list.map((one) => {
+    const text = Buffer.from(one).toString("latin1");
+    if (!model.has(text)) model.set(text, model.size);
+    return model.get(text)!;
   });
-  // Few hashes: collisions must be told apart by the bytes.
-  fc.assert(
-    fc.property(texts, fc.constantFrom(0xffffffff, 3, 0), (keys, mask) => {
-      const table = new KeyTable();
-      const model = new Map<string, number>();
-      for (const key of keys) {
-        const known = model.get(key);
-        const expected = known ?? model.size;
-        model.set(key, expected);
-        const bytes = Buffer.from(`[=${key}]`);
-        const end = bytes.length - 1;
-        const hash = hashKey(bytes, 1, end) & mask;
-        assert.equal(Math.max(-1, table.find(hash, bytes[1]!, bytes, 2, end)), known ?? -1);
-        assert.equal(table.locate(hash, bytes[1]!, bytes, 2, end), expected);
-      }
-      assert.equal(table.count, model.size);
-      const listed = Array.from({ length: table.count }, (_, at) =>
-        table.bytes.toString("utf8", table.ends[at], table.ends[at + 1]),
-      );
-      assert.deepEqual(
-        listed,
-        [...model.keys()].map((key) => Buffer.from(`=${key}`).toString("utf8")),
-      );
-    }),
-  );
-});
+  return { numbers, keys: [...model.keys()] };
+}
 
-test("a key that is inserted again is found by its new number, also when the table has grown", () => {
-  fc.assert(
-    fc.property(fc.array(fc.tuple(fc.nat(9), fc.boolean()), { maxLength: 200 }), (steps) => {
-      const table = new KeyTable();
-      const model = new Map<number, number>();
-      const keys: number[] = [];
-      for (const [key, again] of steps) {
-        const bytes = Buffer.of(1, key);
-        const known = model.get(key);
-        if (known === undefined || again) {
-          model.set(key, keys.length);
-          keys.push(key);
-        }
-        const number = known !== undefined && again ? table.again(known) : table.locate(0, 1, bytes, 1, 2);
-        assert.equal(number, model.get(key));
-      }
-      assert.deepEqual(
-        keys.map((_, number) => table.bytes[table.ends[number]! + 1]),
-        keys,
-      );
-    }),
-  );
-});
+function keysIn({ count, bytes, ends }: KeyTable): string[] {
+  return Array.from({ length: count }, (_, at) => bytes.toString("latin1", ends[at], ends[at + 1]));
+}
 
-test("many keys at once get the numbers that they get one after the other", () => {
-  const text = fc.oneof(fc.string({ maxLength: 2 }), fc.string({ minLength: 30, maxLength: 40 }));
-  const texts = fc.array(
-    fc.tuple(fc.constantFrom("=", "#"), text).map(([tag, text]) => tag + text),
-    { maxLength: 700, size: "max" },
-  );
+test("numbers keys as a Map does, in order of insertion, however they lie and in whatever pieces they come", () => {
   const cuts = fc.array(fc.nat(700), { maxLength: 3 });
   fc.assert(
-    fc.property(texts, cuts, fc.constantFrom(0xffffffff, 0x3ff, 0x1f, 0), fc.boolean(), (keys, cuts, mask, tagged) => {
-      const encoded = keys.map((key) => Buffer.from(key));
-      const bytes = Buffer.concat(encoded);
-      const [hashes, starts, ends] = [
-        new Int32Array(keys.length),
-        new Int32Array(keys.length),
-        new Int32Array(keys.length),
-      ];
-      for (let at = 0, end = 0; at < keys.length; at++) {
-        starts[at] = end + (tagged ? 1 : 0);
-        hashes[at] = hashKey(encoded[at]!, 1, encoded[at]!.length) & mask;
-        ends[at] = end += encoded[at]!.length;
-      }
-      const tags = Uint8Array.from(keys, (key) => key.charCodeAt(0));
-      const [one, all] = [new KeyTable(), new KeyTable()];
+    fc.property(keys, cuts, fc.boolean(), fc.constantFrom(0, 30), (list, cuts, isTagged, behind) => {
+      const { inPlace, numbers } = laidOut(list, { isTagged, behind });
+      const table = new KeyTable();
       let from = 0;
-      for (const to of [...cuts.map((cut) => Math.min(cut, keys.length)).sort((a, b) => a - b), keys.length]) {
-        const expected = encoded
-          .slice(from, to)
-          .map((key, at) => one.locate(hashes[from + at]!, key[0]!, key, 1, key.length));
-        const numbers = new Int32Array(to - from);
-        all.locateAll({ hashes, bytes, starts, ends, ...(tagged && { tags }) }, from, to, numbers);
-        assert.deepEqual([...numbers], expected);
+      for (const to of [...cuts.map((cut) => Math.min(cut, list.length)).sort((a, b) => a - b), list.length]) {
+        table.locateAll(inPlace, from, to, numbers.subarray(from));
         from = to;
       }
-      assert.equal(all.count, one.count);
-      assert.deepEqual(all.ends.subarray(0, all.count + 1), one.ends.subarray(0, one.count + 1));
-      assert.deepEqual(all.hashes.subarray(0, all.count), one.hashes.subarray(0, one.count));
-      assert.ok(all.bytes.subarray(0, all.ends[all.count]).equals(one.bytes.subarray(0, one.ends[one.count])));
-      // Nothing was left behind in the table.
-      for (const [at, key] of encoded.entries())
-        assert.equal(
-          all.find(hashes[at]!, key[0]!, key, 1, key.length),
-          one.find(hashes[at]!, key[0]!, key, 1, key.length),
-        );
+      const model = modelOf(list);
+      assert.deepEqual([...numbers], model.numbers);
+      assert.deepEqual(keysIn(table), model.keys);
+      for (const [number, text] of model.keys.entries())
+        assert.equal(table.hashes[number], hashKey(Buffer.from(text, "latin1"), 0, text.length));
+    }),
+  );
+});
+
+test("keys that are chosen by number get the numbers that they get one after the other", () => {
+  fc.assert(
+    fc.property(keys, fc.infiniteStream(fc.nat()), (list, picks) => {
+      const from = new KeyTable();
+      for (const one of list) insert(from, one);
+      const chosen = Int32Array.from(from.count === 0 ? [] : list, () => picks.next().value! % from.count);
+      const table = new KeyTable();
+      const numbers = new Int32Array(chosen.length);
+      const { bytes, ends, hashes } = from;
+      table.locateAll({ bytes, hashes, starts: ends, ends: ends.subarray(1) }, 0, chosen.length, numbers, chosen);
+      const model = modelOf(Array.from(chosen, (key) => bytes.subarray(ends[key], ends[key + 1])));
+      assert.deepEqual([...numbers], model.numbers);
+      assert.deepEqual(keysIn(table), model.keys);
+      assert.deepEqual(
+        [...table.hashes.subarray(0, table.count)],
+        model.keys.map((text) => hashKey(Buffer.from(text, "latin1"), 0, text.length)),
+      );
+    }),
+  );
+});
+
+test("keys whose hashes are the same are told apart by their bytes", () => {
+  fc.assert(
+    fc.property(keys, fc.constantFrom(0, 3), (list, mask) => {
+      const table = new KeyTable();
+      const model = modelOf(list);
+      const hash = (one: Uint8Array) => hashKey(one, 0, one.length) & mask;
+      assert.deepEqual(
+        list.map((one) => insert(table, one, hash(one))),
+        model.numbers,
+      );
+      assert.deepEqual(keysIn(table), model.keys);
     }),
   );
 });

@@ -1,6 +1,7 @@
 import { InfrastructureError } from "../errors.ts";
 import { viewOf } from "./bytes.ts";
-import { equalKeys, readAhead } from "./equal-keys.ts";
+import { hashTagged } from "./key-codec.ts";
+import { masks, wholeBytes } from "./key-words.ts";
 
 /** Encoded keys as columns. Key i is `bytes[ends[i], ends[i + 1])`. */
 export interface KeyColumn {
@@ -11,9 +12,10 @@ export interface KeyColumn {
   readonly hashes: Int32Array;
 }
 
-/** Encoded keys where they lie: key i is `bytes[starts[i], ends[i])`, after the byte `tags[i]` where there are tags. */
+/** Encoded keys where they lie: key i is `bytes[starts[i], ends[i])`, after the byte `tags[i]` where there are tags: so a text of a source is a key where it is. */
 export interface KeysInPlace {
-  readonly hashes: Int32Array;
+  /** `hashKey` of each, where it is known. */
+  readonly hashes?: Int32Array;
   readonly tags?: Uint8Array;
   readonly bytes: Uint8Array;
   readonly starts: Int32Array;
@@ -21,7 +23,7 @@ export interface KeysInPlace {
 }
 
 const initialCapacity = 16;
-/** Keys that are looked up together. */
+/** Keys that are looked up without looking whether there is room. */
 const blockKeys = 256;
 
 /**
@@ -47,147 +49,148 @@ export class KeyTable implements KeyColumn {
   }
 
   /**
-   * The number of the key that is the byte `tag` and `bytes[start, end)`, which is inserted if it is new: then the number is what `count` was. The tag is given
-   * apart, since a text of a source is a key where it is, but for its tag.
+   * Sets `numbers[i - from]` for the keys `[from, to)` to their numbers; those that are new are inserted, in order: their numbers begin with what `count` was.
+   *
+   * @param chosen not the keys `[from, to)` themselves, but those with the numbers `chosen[from, to)`
    */
-  locate(hash: number, tag: number, bytes: Uint8Array, start: number, end: number): number {
-    const found = this.#search(hash, tag, bytes, start, end);
-    return found >= 0 ? found : this.#insert(~found, hash, tag, bytes, start, end);
-  }
-
-  /**
-   * Sets `numbers[i - from]` for the keys `[from, to)` to what `locate` gives for them, one after the other. In blocks: first by hash alone, so that the processor waits for
-   * many places of a large table at once, then by bytes, mostly in order.
-   */
-  locateAll(keys: KeysInPlace, from: number, to: number, numbers: Int32Array): void {
+  locateAll(keys: KeysInPlace, from: number, to: number, numbers: Int32Array, chosen?: Int32Array): void {
+    const view = viewOf(keys.bytes);
     for (let at = from; at < to; ) {
       const end = Math.min(to, at + blockKeys);
-      const guessed = this.#guess(keys.hashes, at, end, numbers, from);
-      const settled = this.#settle(keys, at, end, numbers, from);
-      at = settled;
-      if (settled === end) continue;
-      // Another key with the same hash. All that was guessed to be new behind it is taken back, the last one first: nothing was put behind that.
-      for (let key = guessed - 1; key >= this.count; key--) this.#slots[this.#slotOf(key)] = 0;
-      const { hashes, tags, bytes, starts, ends } = keys;
-      const start = starts[at]!;
-      numbers[at - from] = tags
-        ? this.locate(hashes[at]!, tags[at]!, bytes, start, ends[at]!)
-        : this.locate(hashes[at]!, bytes[start]!, bytes, start + 1, ends[at]!);
+      this.#makeRoom(end - at);
+      at = this.#locateShort(keys, view, at, end, numbers, from, chosen);
+      if (at === end) continue;
+      numbers[at - from] = this.#locateAny(keys, view, chosen === undefined ? at : chosen[at]!);
       at++;
     }
   }
 
-  /** Takes keys with equal hashes for equal, and gives new ones their place; returns how many there would be then. */
-  #guess(keys: Int32Array, from: number, to: number, numbers: Int32Array, first: number): number {
-    this.reserve(this.count + to - from);
+  /**
+   * The same as long as keys are short, and so are three words (key-words.ts), which tell all of a key, and are hashed faster than by `hashKey`. Returns the first key that is not, or that ends too close
+   * to the end of its buffer, or `to`.
+   */
+  #locateShort(
+    keys: KeysInPlace,
+    view: DataView,
+    from: number,
+    to: number,
+    numbers: Int32Array,
+    first: number,
+    chosen: Int32Array | undefined,
+  ): number {
+    const { tags, starts, ends } = keys;
     const slots = this.#slots;
-    const hashes = this.hashes;
+    const own = this.#view;
+    const ownEnds = this.ends;
     const mask = slots.length - 1;
-    let count = this.count;
+    const lastStart = view.byteLength - wholeBytes;
     for (let at = from; at < to; at++) {
-      const hash = keys[at]!;
-      let slot = home(hash) & mask;
+      const key = chosen === undefined ? at : chosen[at]!;
+      let start = starts[key]!;
+      const tag = tags === undefined ? view.getUint8(start++) : tags[key]!;
+      const length = ends[key]! - start + 1;
+      if (length > wholeBytes || start > lastStart) return at;
+      const firstMask = masks[length + 8]!;
+      const secondMask = masks[length + 4]!;
+      const thirdMask = masks[length]!;
+      const one = (tag | (view.getInt32(start, true) << 8)) & firstMask;
+      const two = view.getInt32(start + 3, true) & secondMask;
+      const three = view.getInt32(start + 7, true) & thirdMask;
+      let slot = mixed(one, two, three) & mask;
       let entry = slots[slot]!;
-      while (entry !== 0 && hashes[entry - 1] !== hash) {
+      while (entry !== 0) {
+        const place = ownEnds[entry - 1]!;
+        if (
+          ownEnds[entry]! - place === length &&
+          (((own.getInt32(place, true) ^ one) & firstMask) |
+            ((own.getInt32(place + 4, true) ^ two) & secondMask) |
+            ((own.getInt32(place + 8, true) ^ three) & thirdMask)) ===
+            0
+        )
+          break;
         slot = (slot + 1) & mask;
         entry = slots[slot]!;
       }
       if (entry === 0) {
-        hashes[count++] = hash;
-        slots[slot] = count;
-        entry = count;
+        entry = this.#append(keys.hashes === undefined ? hashTagged(tag, view, start, ends[key]!) : keys.hashes[key]!);
+        slots[slot] = entry;
+        const place = ownEnds[entry - 1]!;
+        own.setInt32(place, one, true);
+        own.setInt32(place + 4, two, true);
+        own.setInt32(place + 8, three, true);
+        ownEnds[entry] = place + length;
       }
       numbers[at - first] = entry - 1;
-    }
-    return count;
-  }
-
-  /** Compares the bytes of keys with those that they were taken for, and appends new ones; returns the first that is another after all, or `to`. */
-  #settle(keys: KeysInPlace, from: number, to: number, numbers: Int32Array, first: number): number {
-    const { tags, bytes, starts, ends } = keys;
-    const view = viewOf(bytes);
-    for (let at = from; at < to; at++) {
-      const number = numbers[at - first]!;
-      const end = ends[at]!;
-      let start = starts[at]!;
-      const tag = tags === undefined ? bytes[start++]! : tags[at]!;
-      let own = this.ends[number]!;
-      const length = end - start + 1;
-      if (number < this.count) {
-        if (this.ends[number + 1]! - own !== length) return at;
-        if (!equalKeys(this.#view, own, length, tag, view, start)) return at;
-        continue;
-      }
-      if (own + length + readAhead > this.bytes.length) this.#growBytes(own + length + readAhead);
-      const table = this.bytes;
-      this.ends[number + 1] = own + length;
-      this.count = number + 1;
-      table[own++] = tag;
-      if (length > 32) table.set(bytes.subarray(start, end), own);
-      else while (start < end) table[own++] = bytes[start++]!;
     }
     return to;
   }
 
-  /** The number of a key; below 0 if it is not there. */
-  find(hash: number, tag: number, bytes: Uint8Array, start: number, end: number): number {
-    return this.#search(hash, tag, bytes, start, end);
+  /** The number of a key of any length, wherever it is. */
+  #locateAny(keys: KeysInPlace, view: DataView, key: number): number {
+    const { tags, bytes } = keys;
+    const start = keys.starts[key]! + (tags === undefined ? 1 : 0);
+    const end = keys.ends[key]!;
+    const tag = tags === undefined ? bytes[start - 1]! : tags[key]!;
+    const length = end - start + 1;
+    const hash = keys.hashes === undefined ? hashTagged(tag, view, start, end) : keys.hashes[key]!;
+    const whole = new Uint8Array(Math.max(length, 2 * wholeBytes));
+    whole[0] = tag;
+    whole.set(bytes.subarray(start, end), 1);
+    if (length > wholeBytes) return this.#locateLong(whole.subarray(0, length), hash);
+    const number = new Int32Array(1);
+    const alone = { hashes: Int32Array.of(hash), bytes: whole, starts: new Int32Array(1), ends: Int32Array.of(length) };
+    this.#locateShort(alone, viewOf(whole), 0, 1, number, 0, undefined);
+    return number[0]!;
   }
 
-  /** Inserts the key with this number once more: it is found by the new number from now on. */
-  again(number: number): number {
-    this.reserve(this.count + 1);
-    const slot = this.#slotOf(number);
-    const start = this.ends[number]!;
-    return this.#insert(slot, this.hashes[number]!, this.bytes[start]!, this.bytes, start + 1, this.ends[number + 1]!);
-  }
-
-  /** The number of a key; `~slot` of where it belongs if it is new. */
-  #search(hash: number, tag: number, bytes: Uint8Array, start: number, end: number): number {
+  #locateLong(key: Uint8Array, hash: number): number {
     const slots = this.#slots;
-    const hashes = this.hashes;
     const mask = slots.length - 1;
-    let slot = home(hash) & mask;
+    let slot = spread(hash) & mask;
     for (let entry = slots[slot]!; entry !== 0; entry = slots[slot]!) {
-      if (hashes[entry - 1] === hash && this.#equals(entry - 1, tag, bytes, start, end)) return entry - 1;
+      if (this.hashes[entry - 1] === hash && this.#equals(entry - 1, key)) return entry - 1;
       slot = (slot + 1) & mask;
     }
-    return ~slot;
+    const place = this.ends[this.count]!;
+    this.#reserveBytes(place + key.length);
+    this.bytes.set(key, place);
+    const entry = this.#append(hash);
+    this.ends[entry] = place + key.length;
+    slots[slot] = entry;
+    return entry - 1;
   }
 
-  #equals(key: number, tag: number, bytes: Uint8Array, start: number, end: number): boolean {
-    const own = this.bytes;
-    let at = this.ends[key]!;
-    if (this.ends[key + 1]! - at !== end - start + 1 || own[at++] !== tag) return false;
-    for (let other = start; other < end; other++) if (own[at++] !== bytes[other]) return false;
-    return true;
+  #equals(number: number, key: Uint8Array): boolean {
+    const place = this.ends[number]!;
+    const length = this.ends[number + 1]! - place;
+    return length === key.length && this.bytes.compare(key, 0, length, place, place + length) === 0;
   }
 
-  #insert(free: number, hash: number, tag: number, bytes: Uint8Array, start: number, end: number): number {
-    const key = this.count;
-    let at = this.ends[key]!;
-    const to = at + end - start + 1;
-    if (to + readAhead > this.bytes.length) this.#growBytes(to + readAhead);
-    this.bytes[at++] = tag;
-    if (end - start > 32) this.bytes.set(bytes.subarray(start, end), at);
-    else for (let other = start; other < end; ) this.bytes[at++] = bytes[other++]!;
-    let slot = free;
-    if (key === this.capacity) {
-      this.#grow(this.capacity * 2);
-      slot = this.#freeSlot(hash);
-    }
-    this.#slots[slot] = key + 1;
-    this.hashes[key] = hash;
-    this.ends[key + 1] = to;
-    this.count = key + 1;
-    return key;
+  /** Adds a key for which there is room, but for its bytes and their end. Returns its number + 1. */
+  #append(hash: number): number {
+    this.hashes[this.count] = hash;
+    this.count++;
+    return this.count;
   }
 
-  #growBytes(needed: number): void {
+  /** Room for so many more short keys. */
+  #makeRoom(keys: number): void {
+    this.reserve(this.count + keys);
+    this.#reserveBytes(this.ends[this.count]! + keys * wholeBytes);
+  }
+
+  /** Words of the last key are read and written whole. */
+  #reserveBytes(used: number): void {
+    const needed = used + wholeBytes;
+    if (needed <= this.bytes.length) return;
     if (needed > 0x7fffffff) {
-      throw new InfrastructureError("state-too-large", "The keys of one window are more than 2 GiB in one task", {
-        wayOut: "Use more tasks, or smaller windows or epochs.",
-      });
+      throw new InfrastructureError(
+        "state-too-large",
+        "The keys of one epoch or window are more than 2 GiB in one task",
+        {
+          wayOut: "Use more tasks, or smaller windows or epochs.",
+        },
+      );
     }
     const larger = Buffer.allocUnsafeSlow(Math.min(0x7fffffff, Math.max(needed, this.bytes.length * 2)));
     larger.set(this.bytes.subarray(0, this.ends[this.count]));
@@ -203,28 +206,41 @@ export class KeyTable implements KeyColumn {
     this.ends = ends;
     this.hashes = hashes;
     this.#slots = new Int32Array(capacity * 2);
-    // Of a key that was inserted again the newest comes first, and so is found.
-    for (let key = this.count - 1; key >= 0; key--) this.#slots[this.#freeSlot(hashes[key]!)] = key + 1;
+    for (let key = 0; key < this.count; key++) this.#slots[this.#freeSlot(key)] = key + 1;
   }
 
-  #slotOf(key: number): number {
-    const mask = this.#slots.length - 1;
-    let slot = home(this.hashes[key]!) & mask;
-    while (this.#slots[slot] !== key + 1) slot = (slot + 1) & mask;
-    return slot;
-  }
-
-  #freeSlot(hash: number): number {
+  #freeSlot(key: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
-    let slot = home(hash) & mask;
+    let slot = this.#home(key) & mask;
     while (slots[slot] !== 0) slot = (slot + 1) & mask;
     return slot;
   }
+
+  /** Where the search for a key begins. */
+  #home(key: number): number {
+    const place = this.ends[key]!;
+    const length = this.ends[key + 1]! - place;
+    if (length > wholeBytes) return spread(this.hashes[key]!);
+    const own = this.#view;
+    return mixed(
+      own.getInt32(place, true) & masks[length + 8]!,
+      own.getInt32(place + 4, true) & masks[length + 4]!,
+      own.getInt32(place + 8, true) & masks[length]!,
+    );
+  }
 }
 
-/** Where the search for a hash begins. The key groups of a task are picked by the hash's remainder: so other bits, well mixed, count here. */
-function home(hash: number): number {
+/** Of a long key: the key groups of a task are picked by the hash's remainder, so other bits, well mixed, count here. */
+function spread(hash: number): number {
   const mixed = Math.imul(hash, 0x9e3779b1);
   return mixed ^ (mixed >>> 15);
+}
+
+/** Of a short key's words. */
+function mixed(one: number, two: number, three: number): number {
+  const sum =
+    Math.imul(one, 0x9e3779b1) ^ Math.imul((two << 15) | (two >>> 17), 0x85ebca6b) ^ Math.imul(three, 0xc2b2ae35);
+  const folded = Math.imul(sum ^ (sum >>> 15), 0x2c1b3c6d);
+  return folded ^ (folded >>> 13);
 }

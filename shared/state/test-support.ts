@@ -7,7 +7,7 @@ import { pipeline } from "../pipeline/pipeline.ts";
 import type { Topology } from "../pipeline/topology.ts";
 import { tumbling } from "../pipeline/windows.ts";
 import { ByteWriter } from "./bytes.ts";
-import { decodeKey, encodeKey, hashKey, keyGroupOf } from "./key-codec.ts";
+import { decodeKey, encodeKey, keyGroupOf } from "./key-codec.ts";
 import { KeyTable } from "./key-table.ts";
 import type { StageState } from "./stage-state.ts";
 
@@ -28,6 +28,21 @@ export function makeTopology(keyGroups: number): Topology {
   return describe(two.to(sink));
 }
 
+/** A table of these encoded keys. */
+export function tableOf(keys: readonly Uint8Array[]): KeyTable {
+  const table = new KeyTable();
+  for (const key of keys) insert(table, key);
+  return table;
+}
+
+/** The number of an encoded key in a table, which inserts it if it is new. @param hash in place of its own */
+export function insert(table: KeyTable, key: Uint8Array, hash?: number): number {
+  const numbers = new Int32Array(1);
+  const inPlace = { bytes: key, starts: Int32Array.of(0), ends: Int32Array.of(key.length) };
+  table.locateAll({ ...inPlace, ...(hash !== undefined && { hashes: Int32Array.of(hash) }) }, 0, 1, numbers);
+  return numbers[0]!;
+}
+
 /** One change of the state: sets an entry, or removes a window. */
 export type Change = { operator: string; start: number; key?: string; value: number };
 
@@ -39,13 +54,11 @@ export function apply(state: StageState, change: Change): void {
   }
   const writer = new ByteWriter();
   encodeKey(writer, change.key);
-  const keys = new KeyTable();
-  const hash = hashKey(writer.bytes, 0, writer.length);
-  const group = keyGroupOf(hash, state.topology.keyGroups);
+  const keys = tableOf([writer.view()]);
+  const group = keyGroupOf(keys.hashes[0]!, state.topology.keyGroups);
   if (group < state.groups.from || group >= state.groups.to) return;
-  keys.locate(hash, writer.bytes[0]!, writer.bytes, 1, writer.length);
   const window = state.window(operator, change.start);
-  const [number] = window.touch(keys);
+  const [number] = window.touch({ keys, columns: [] });
   window.columns[0]![number!] = change.value;
   if (window.columns[1] !== undefined) window.columns[1][number!] = { value: `v${change.value}` };
 }

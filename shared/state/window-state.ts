@@ -1,7 +1,7 @@
 import { type Column, growColumns, type NamedAggregate, newColumns } from "./columns.ts";
-import type { Entries } from "./entries.ts";
+import { countOf, type Entries } from "./entries.ts";
 import { byGroupAndKey, type KeyOrder } from "./key-order.ts";
-import { type KeyColumn, KeyTable } from "./key-table.ts";
+import { KeyTable } from "./key-table.ts";
 
 /**
  * The merged accumulators of one window of one operator, for the keys of one task. Knows what changed since the last snapshot: keys that it has not, and those
@@ -68,9 +68,9 @@ export class WindowState implements Entries {
     return numbers;
   }
 
-  /** The numbers of these keys, all of them changed from now on. Those from `keys.count`, as it was before the call, are new and have no accumulators yet. */
-  touch(keys: KeyColumn): Int32Array {
-    const numbers = this.locate(keys);
+  /** The numbers of these entries' keys, all of them changed from now on. Those from `keys.count`, as it was before the call, are new and have no accumulators yet. */
+  touch(entries: Entries): Int32Array {
+    const numbers = this.locate(entries);
     if (this.#saved > 0) for (let index = 0; index < numbers.length; index++) this.mark(numbers[index]!);
     return numbers;
   }
@@ -83,26 +83,12 @@ export class WindowState implements Entries {
   }
 
   /**
-   * A window without keys takes a table of keys over as it is, with its columns, instead of copying key by key. The table must not have a key twice, and belongs to the window from now
-   * on; all of its keys are new.
-   *
-   * @returns whether it did
-   */
-  adopt({ keys, columns }: Entries): boolean {
-    if (this.#keys.count > 0 || !(keys instanceof KeyTable)) return false;
-    this.#keys = keys;
-    this.#columns = columns.slice(0, this.#columns.length);
-    growColumns(this.#columns, keys.capacity);
-    return true;
-  }
-
-  /**
    * Sets entries as they are in a snapshot, or in another table: all of them, or those with these numbers.
    *
    * @returns their numbers here
    */
   restore({ keys, columns }: Entries, numbers?: Int32Array): Int32Array {
-    const own = this.locate(keys, numbers);
+    const own = this.locate({ keys, ...(numbers && { numbers }) });
     for (const [at, column] of columns.entries()) copyColumn(this.#columns[at]!, own, column, numbers);
     this.#setSaved();
     return own;
@@ -138,18 +124,13 @@ export class WindowState implements Entries {
     this.#takeOver(new WindowState([]));
   }
 
-  /** The numbers of these keys, as `touch` gives them; whoever changes one marks it. @param chosen which of the keys, if not all */
-  locate({ count, bytes, ends, hashes }: KeyColumn, chosen?: Int32Array): Int32Array {
-    const located = new Int32Array(chosen?.length ?? count);
+  /** The numbers of these entries' keys, as `touch` gives them; whoever changes one marks it. */
+  locate(entries: Pick<Entries, "keys" | "numbers">): Int32Array {
+    const { bytes, ends, hashes } = entries.keys;
+    const located = new Int32Array(countOf(entries));
     this.#keys.reserve(located.length);
-    if (chosen === undefined)
-      this.#keys.locateAll({ hashes, bytes, starts: ends, ends: ends.subarray(1) }, 0, count, located);
-    else
-      for (let index = 0; index < located.length; index++) {
-        const key = chosen[index]!;
-        const start = ends[key]!;
-        located[index] = this.#keys.locate(hashes[key]!, bytes[start]!, bytes, start + 1, ends[key + 1]!);
-      }
+    const inPlace = { hashes, bytes, starts: ends, ends: ends.subarray(1) };
+    this.#keys.locateAll(inPlace, 0, located.length, located, entries.numbers);
     growColumns(this.#columns, this.#keys.capacity);
     return located;
   }

@@ -93,7 +93,7 @@ function add(state: StageState, numbers: Int32Array): void {
 }
 
 function bound(window: ReturnType<StageState["window"]>) {
-  return { columns: () => window.columns, touch: (column: KeyColumn) => window.touch(column) };
+  return { columns: () => window.columns, touch: (keys: KeyColumn) => window.touch({ keys, columns: [] }) };
 }
 
 const residentMegabytes = () => Math.round(process.memoryUsage.rss() / 2 ** 20);

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { objectKey } from "../../epoch/names.ts";
+import { countOf, keyOf as numberOf } from "../../state/entries.ts";
 import { KeyTable } from "../../state/key-table.ts";
+import { insert } from "../../state/test-support.ts";
 import { MemoryShuffle } from "./shuffle.ts";
 
 const keyGroups = 4;
@@ -14,7 +16,7 @@ const keyOf = (attempt: number, nonce: string) =>
 
 function partials(...keys: string[]) {
   const table = new KeyTable();
-  for (const [number, key] of keys.entries()) table.locate(number, key.charCodeAt(0), Buffer.from(key), 1, key.length);
+  for (const [number, key] of keys.entries()) insert(table, Buffer.from(key), number);
   return [
     [{ operator: "window", start: 0, entries: { keys: table, columns: [Float64Array.from(keys, (_, at) => at)] } }],
   ];
@@ -22,8 +24,12 @@ function partials(...keys: string[]) {
 
 const found = async (shuffle: MemoryShuffle, key: string, task = 0) =>
   (await shuffle.get(key, tasks[task]!)).flatMap((windows) =>
-    windows.flatMap(({ entries: { keys } }) =>
-      Array.from({ length: keys.count }, (_, at) => keys.bytes.toString("utf8", keys.ends[at], keys.ends[at + 1])),
+    windows.flatMap(({ entries }) =>
+      Array.from({ length: countOf(entries) }, (_, at) => {
+        const { bytes, ends } = entries.keys;
+        const key = numberOf(entries, at);
+        return bytes.toString("utf8", ends[key], ends[key + 1]);
+      }),
     ),
   );
 

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { CellTable } from "./cell-table.ts";
+
+const step = fc.oneof(
+  fc.record({ do: fc.constant("locate" as const), keys: fc.array(fc.nat(300), { maxLength: 200 }) }),
+  fc.record({ do: fc.constant("add" as const), keys: fc.array(fc.nat(300), { maxLength: 5 }) }),
+  fc.record({ do: fc.constant("clear" as const), keys: fc.constant([]) }),
+);
+
+test("numbers cells as a Map does, in order; a key that is added again has its newest cell, also when the table has grown", () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+      const table = new CellTable();
+      const model = new Map<number, number>();
+      const keys: number[] = [];
+      const added = (key: number) => {
+        model.set(key, keys.length);
+        return keys.push(key) - 1;
+      };
+      for (const { do: what, keys: given } of steps) {
+        if (what === "clear") {
+          table.clear();
+          model.clear();
+          keys.length = 0;
+        } else if (what === "add") for (const key of given) assert.equal(table.add(key), added(key));
+        else {
+          const cells = new Int32Array(given.length);
+          table.locateAll(Int32Array.of(-1, ...given), 1, given.length + 1, cells);
+          assert.deepEqual(
+            [...cells],
+            given.map((key) => model.get(key) ?? added(key)),
+          );
+        }
+        for (const key of [...given, 301]) assert.equal(table.find(key), model.get(key) ?? -1);
+        assert.deepEqual([...table.keys.subarray(0, table.count)], keys);
+      }
+    }),
+  );
+});
