@@ -95,13 +95,39 @@ export class SourceStage {
 
   /** Takes the values that have an event time, and returns how many these are; rows that fail are left out. */
   #take(batch: RecordBatch, from: number, to: number, origin: RecordOrigin): number {
+    return this.#takeAll(batch, from, to) ? to - from : this.#takeEach(batch, from, to, origin);
+  }
+
+  /** Takes all rows at once, where nothing is wrong with any. */
+  #takeAll(batch: RecordBatch, from: number, to: number): boolean {
+    const { valueStart, valueEnd, timestamps, errors } = batch;
+    if (errors !== undefined || timestamps === undefined || this.#node.source.timestamp !== undefined) return false;
+    if (!this.#values.takeAll?.(batch, from, to)) return false;
+    const [rows, times] = [this.#rows, this.#times];
+    let size = 0;
+    let latest = Number.NEGATIVE_INFINITY;
+    for (let record = from; record < to; record++) {
+      const time = timestamps[record]!;
+      if (!isTime(time)) return false;
+      const row = record - from;
+      rows[row] = row;
+      times[row] = wholeMilliseconds(time);
+      if (time > latest) latest = time;
+      size += valueEnd[record]! - valueStart[record]!;
+    }
+    this.#taken(size, wholeMilliseconds(latest));
+    return true;
+  }
+
+  /** The same one after the other. */
+  #takeEach(batch: RecordBatch, from: number, to: number, origin: RecordOrigin): number {
     const { bytes, valueStart, valueEnd, timestamps, errors } = batch;
     const { processingTime } = this.#environment;
     const hasOwnTime = this.#node.source.timestamp !== undefined;
     const values = this.#values;
     let kept = 0;
     let size = 0;
-    let latest = this.maxEventTimes.get(this.#partition) ?? Number.NEGATIVE_INFINITY;
+    let latest = Number.NEGATIVE_INFINITY;
     for (let record = from; record < to; ) {
       try {
         for (; record < to; record++) {
@@ -120,9 +146,15 @@ export class SourceStage {
         this.#failures.record(this.#node.id, origin, record++ - from, error);
       }
     }
-    this.counts.bytes += size;
-    if (latest > Number.NEGATIVE_INFINITY) this.maxEventTimes.set(this.#partition, latest);
+    this.#taken(size, latest);
     return kept;
+  }
+
+  /** @param latest event time; infinitely early if no record had one */
+  #taken(bytes: number, latest: number): void {
+    this.counts.bytes += bytes;
+    const known = this.maxEventTimes.get(this.#partition) ?? Number.NEGATIVE_INFINITY;
+    if (latest > known) this.maxEventTimes.set(this.#partition, latest);
   }
 }
 
@@ -133,9 +165,18 @@ function sliceEnd({ count, valueStart, valueEnd }: RecordBatch, from: number): n
   return to;
 }
 
-/** Event time in whole milliseconds; a fraction is cut off. */
+function isTime(time: unknown): time is number {
+  return typeof time === "number" && Math.abs(time) <= latestTime;
+}
+
+/** A fraction is cut off. */
+function wholeMilliseconds(time: number): number {
+  return Math.floor(time) + 0; // never -0
+}
+
+/** Event time in whole milliseconds. */
 function checkedTime(time: unknown): number {
-  if (typeof time === "number" && Math.abs(time) <= latestTime) return Math.floor(time) + 0; // never -0
+  if (isTime(time)) return wholeMilliseconds(time);
   settled(time);
   const got = typeof time === "number" ? String(time) : `a value of type ${typeof time}`;
   throw new UserCodeError(

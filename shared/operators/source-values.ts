@@ -1,7 +1,9 @@
 import { UserCodeError } from "../errors.ts";
-import { checkText, isPlainText } from "../pipeline/decoders/text.ts";
+import { checkText, isPlainText, isText } from "../pipeline/decoders/text.ts";
 import { pointerOf } from "../pipeline/pointer.ts";
 import type { Decoder, SourceNode, Topology } from "../pipeline/topology.ts";
+import type { RecordBatch } from "../ports/source.ts";
+import { viewOf } from "../state/bytes.ts";
 import { compileChain, compileDocumentChain, compileTextChain, takesTexts } from "./chain.ts";
 import type { ChainEnds } from "./ends.ts";
 import type { Failures } from "./failures.ts";
@@ -15,6 +17,8 @@ import { Texts, type Values } from "./values.ts";
 
 /** The values of a batch of records on their way into the chain: number after number is taken, and in the end all are passed on. */
 export interface SourceValues {
+  /** Takes the values of rows `[from, to)` as the first ones, if there is nothing wrong with any; false if there is: then they are to be taken one by one. */
+  takeAll?(batch: RecordBatch, from: number, to: number): boolean;
   /** Takes `bytes[start, end)` as the value of this number, or, with a start below 0, null. @throws what is wrong with it */
   take(bytes: Buffer, start: number, end: number, index: number): void;
   /** The event time that the value of this number, the last that was taken, has itself. Not of sources without `timestamp`. */
@@ -81,6 +85,13 @@ class TextValues implements SourceValues {
     this.#chain = chain;
   }
 
+  takeAll({ bytes, valueStart, valueEnd }: RecordBatch, from: number, to: number): boolean {
+    if (!areTexts(viewOf(bytes), valueStart, valueEnd, from, to)) return false;
+    this.#starts.set(valueStart.subarray(from, to));
+    this.#ends.set(valueEnd.subarray(from, to));
+    return true;
+  }
+
   take(bytes: Buffer, start: number, end: number, index: number): void {
     if (start < 0) nullOf(this.#decoder);
     checkText(bytes, start, end);
@@ -95,6 +106,14 @@ class TextValues implements SourceValues {
   pass(origin: Origin, bytes: Buffer, rows: Int32Array, count: number): void {
     this.#chain(new Texts(origin, bytes, { count, rows, starts: this.#starts, ends: this.#ends }));
   }
+}
+
+function areTexts(view: DataView, starts: Int32Array, ends: Int32Array, from: number, to: number): boolean {
+  for (let row = from; row < to; row++) {
+    const start = starts[row]!;
+    if (start < 0 || !isText(view, start, ends[row]!)) return false;
+  }
+  return true;
 }
 
 class DocumentValues implements SourceValues {

@@ -1,93 +1,119 @@
 import type { TextSplit } from "../pipeline/text-split.ts";
+import { viewOf } from "../state/bytes.ts";
+import { blockBytes, findBytes, firstOf, wanted } from "./byte-search.ts";
 import { Texts } from "./values.ts";
 
 /** Cuts texts where they are: the pieces are slices of the same bytes. Gives what `splitFunction` gives of the strings. */
 export function compileSplit({ separator }: TextSplit): (input: Texts) => Texts {
   const pieces = new Pieces();
-  const cut = separator === undefined ? cutWords : cutAt(Buffer.from(separator));
+  const cut = separator === undefined ? cutIntoWords : cutAt(Buffer.from(separator));
   return (input) => {
-    cut(input, pieces);
-    return new Texts(input.origin, input.bytes, pieces);
+    const { count, bytes, rows, starts, ends } = input;
+    const view = viewOf(bytes);
+    pieces.count = 0;
+    for (let index = 0; index < count; index++)
+      cut(view, bytes.length, starts[index]!, ends[index]!, rows[index]!, pieces);
+    return new Texts(input.origin, bytes, pieces);
   };
 }
+
+/**
+ * Adds the pieces of one text, `[start, end)` of a view of `size` bytes. Called for each text, so that V8 compiles it as a whole: a loop over all texts of a batch is
+ * compiled before its end was ever reached, and anew when it is.
+ */
+type Cut = (view: DataView, size: number, start: number, end: number, row: number, pieces: Pieces) => void;
 
 /** What the texts of a batch were cut into, in columns that the next batch uses again. */
 class Pieces {
   count = 0;
-  rows: Int32Array = new Int32Array(1024);
-  starts: Int32Array = new Int32Array(1024);
-  ends: Int32Array = new Int32Array(1024);
+  rows = new Int32Array();
+  starts = new Int32Array();
+  ends = new Int32Array();
+  /** How many there is room for: kept here, since to ask a column takes long. */
+  #room = 0;
 
-  /** Makes room for pieces beside the first `count`. */
-  reserve(count: number, more: number): void {
-    if (count + more <= this.rows.length) return;
-    this.rows = this.#larger(this.rows, count + more);
-    this.starts = this.#larger(this.starts, count + more);
-    this.ends = this.#larger(this.ends, count + more);
+  /** Makes room for more pieces. */
+  reserve(more: number): void {
+    if (this.count + more > this.#room) this.#grow(this.count + more);
   }
 
-  #larger(column: Int32Array, needed: number): Int32Array {
-    const copy = new Int32Array(Math.max(needed, column.length * 2));
-    copy.set(column);
-    return copy;
+  #grow(needed: number): void {
+    this.#room = Math.max(needed, 1024, this.#room * 2);
+    this.rows = larger(this.rows, this.#room);
+    this.starts = larger(this.starts, this.#room);
+    this.ends = larger(this.ends, this.#room);
   }
 }
 
-function cutWords({ count, bytes, rows, starts, ends }: Texts, pieces: Pieces): void {
-  let pieceCount = 0;
-  for (let index = 0; index < count; index++) {
-    const row = rows[index]!;
-    const end = ends[index]!;
-    let at = starts[index]!;
-    pieces.reserve(pieceCount, (end - at + 1) >> 1);
-    const { rows: pieceRows, starts: pieceStarts, ends: pieceEnds } = pieces;
-    for (; at < end; at++) {
-      if (isWhite(bytes[at]!)) continue;
-      const start = at++;
-      while (at < end && !isWhite(bytes[at]!)) at++;
-      pieceRows[pieceCount] = row;
-      pieceStarts[pieceCount] = start;
-      pieceEnds[pieceCount++] = at;
+function larger(column: Int32Array, room: number): Int32Array<ArrayBuffer> {
+  const copy = new Int32Array(room);
+  copy.set(column);
+  return copy;
+}
+
+/** A space, and what comes before it in ASCII, white or not. */
+const noMoreThanSpace = wanted(0, 0x21);
+
+const cutIntoWords: Cut = (view, size, start, end, row, pieces) => {
+  // Written before it is known whether there is one: so one more.
+  pieces.reserve(((end - start + 1) >> 1) + 1);
+  const { pattern, addend } = noMoreThanSpace;
+  const { rows, starts, ends } = pieces;
+  let { count } = pieces;
+  let begin = start;
+  for (let block = start; block < end; block += blockBytes) {
+    for (let found = findBytes(view, size, block, end, pattern, addend); found !== 0; found &= found - 1) {
+      const at = block + firstOf(found);
+      if (!isWhite(view.getUint8(at))) continue;
+      rows[count] = row;
+      starts[count] = begin;
+      ends[count] = at;
+      if (at > begin) count++;
+      begin = at + 1;
     }
   }
-  pieces.count = pieceCount;
-}
+  if (end > begin) {
+    rows[count] = row;
+    starts[count] = begin;
+    ends[count++] = end;
+  }
+  pieces.count = count;
+};
 
 /** All of ASCII's, which no other character of UTF-8 has among its bytes. */
 function isWhite(byte: number): boolean {
-  return byte <= 32 && (byte === 32 || (byte >= 9 && byte <= 13));
+  return byte === 32 || (byte >= 9 && byte <= 13);
 }
 
 /** A separator of UTF-8 is found in UTF-8 where it is found in the characters: no character begins within another. */
-function cutAt(separator: Uint8Array): (input: Texts, pieces: Pieces) => void {
+function cutAt(separator: Uint8Array): Cut {
   const { length } = separator;
-  return ({ count, bytes, rows, starts, ends }, pieces) => {
-    let pieceCount = 0;
-    for (let index = 0; index < count; index++) {
-      const row = rows[index]!;
-      const end = ends[index]!;
-      let start = starts[index]!;
-      pieces.reserve(pieceCount, Math.floor((end - start) / length) + 1);
-      const { rows: pieceRows, starts: pieceStarts, ends: pieceEnds } = pieces;
-      for (let at = start; at <= end; ) {
-        const isEnd = at + length > end;
-        if (!isEnd && !isAt(separator, bytes, at)) {
-          at++;
-          continue;
-        }
-        pieceRows[pieceCount] = row;
-        pieceStarts[pieceCount] = start;
-        pieceEnds[pieceCount++] = isEnd ? end : at;
-        if (isEnd) break;
-        at += length;
-        start = at;
+  const rest = separator.subarray(1);
+  const { pattern, addend } = wanted(separator[0]!, 1);
+  return (view, size, start, end, row, pieces) => {
+    pieces.reserve(Math.floor((end - start) / length) + 1);
+    const { rows, starts, ends } = pieces;
+    let { count } = pieces;
+    let begin = start;
+    for (let block = start; block < end; block += blockBytes) {
+      for (let found = findBytes(view, size, block, end, pattern, addend); found !== 0; found &= found - 1) {
+        const at = block + firstOf(found);
+        if (at < begin || (length > 1 && !isRestAt(rest, view, at + 1, end))) continue;
+        rows[count] = row;
+        starts[count] = begin;
+        ends[count++] = at;
+        begin = at + length;
       }
     }
-    pieces.count = pieceCount;
+    rows[count] = row;
+    starts[count] = begin;
+    ends[count++] = end;
+    pieces.count = count;
   };
 }
 
-function isAt(separator: Uint8Array, bytes: Uint8Array, at: number): boolean {
-  for (let index = 0; index < separator.length; index++) if (bytes[at + index] !== separator[index]) return false;
+function isRestAt(rest: Uint8Array, view: DataView, at: number, end: number): boolean {
+  if (at + rest.length > end) return false;
+  for (let index = 0; index < rest.length; index++) if (view.getUint8(at + index) !== rest[index]) return false;
   return true;
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { UserCodeError } from "../../errors.ts";
+import { viewOf } from "../../state/bytes.ts";
 import { checkFunction } from "../checks.ts";
 import type { Decoder, Encoder } from "../topology.ts";
 import { undecodable } from "./undecodable.ts";
@@ -19,9 +20,23 @@ export function decodeText(bytes: Buffer, start: number, end: number): string {
 
 /** Throws where `decodeText` would, without making the text. */
 export function checkText(bytes: Buffer, start: number, end: number): void {
+  if (!isText(viewOf(bytes), start, end)) throw undecodable("is not valid UTF-8");
+}
+
+/** Whether `decodeText` takes the bytes. */
+export function isText(view: DataView, start: number, end: number): boolean {
+  return isAscii(view, start, end) || isUtf8(new Uint8Array(view.buffer, view.byteOffset + start, end - start));
+}
+
+/** In words of four bytes. */
+function isAscii(view: DataView, start: number, end: number): boolean {
   let bits = 0;
-  for (let at = start; at < end; at++) bits |= bytes[at]!;
-  if (bits > 0x7f && !isUtf8(bytes.subarray(start, end))) throw undecodable("is not valid UTF-8");
+  let at = start;
+  for (; at + 16 <= end; at += 16)
+    bits |= view.getInt32(at) | view.getInt32(at + 4) | view.getInt32(at + 8) | view.getInt32(at + 12);
+  for (; at + 4 <= end; at += 4) bits |= view.getInt32(at);
+  for (; at < end; at++) bits |= view.getUint8(at);
+  return (bits & 0x8080_8080) === 0;
 }
 
 const format: Decoder<string> & Encoder<string> = {
