@@ -21,6 +21,11 @@ export function writeNumber(bytes: Buffer, at: number, number: number): number {
   return writeDigits(bytes, end, rest - high * half, 8);
 }
 
+/** How many digits a number has that is nothing but digits, and few of them: `writeDigits` writes it. 0: it is another one. */
+export function fewDigitsOf(number: number): number {
+  return number >= 0 && number < half && Math.floor(number) === number ? digitsOf(number | 0) : 0;
+}
+
 function digitsOf(number: number): number {
   if (number < 10) return 1;
   if (number < 100) return 2;
@@ -32,7 +37,7 @@ function digitsOf(number: number): number {
 }
 
 /** The last `count` digits of a number below 10^8. */
-function writeDigits(bytes: Buffer, at: number, number: number, count: number): number {
+export function writeDigits(bytes: Buffer, at: number, number: number, count: number): number {
   let rest = number | 0;
   for (let place = at + count - 1; place >= at; place--) {
     const tenth = (rest / 10) | 0;

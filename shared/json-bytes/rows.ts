@@ -7,6 +7,14 @@ export interface RowWriter {
   write(bytes: Buffer, at: number, limit: number): number;
 }
 
+/** One that knows beforehand how long the row will be. */
+export interface MeasuredRowWriter extends RowWriter {
+  /** Bytes of the row's JSON; -1: others must write it. */
+  measure(): number;
+  /** Writes the row that was just measured, where there is room for it. Returns the place after it. */
+  put(bytes: Buffer, at: number): number;
+}
+
 const [yes, no, nothing] = [Buffer.from("true"), Buffer.from("false"), Buffer.from("null")];
 
 /** A field's name as it stands before its value, after another one: `,"name":`. */

@@ -48,3 +48,16 @@ export function writeUtf8Text(bytes: Buffer, at: number, source: Buffer, start: 
   bytes[end++] = quote;
   return end;
 }
+
+/** Whether all that UTF-8 is in JSON as it is. */
+export function isAsInJson(source: Buffer, start: number, stop: number): boolean {
+  for (let at = start; at < stop; at++) if (isPlain[source[at]!] === 0) return false;
+  return true;
+}
+
+/** The bytes that `writeUtf8Text` writes. */
+export function utf8TextBytes(source: Buffer, start: number, stop: number): number {
+  let bytes = stop - start + 2;
+  for (let at = start; at < stop; at++) if (isPlain[source[at]!] === 0) bytes += escapes[source[at]!]!.length - 1;
+  return bytes;
+}

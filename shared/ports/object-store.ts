@@ -5,7 +5,8 @@
 export interface ObjectStore {
   /**
    * Creates an object; never overwrites: throws `LossError` `object-exists` if the key is taken. All or nothing: a reader sees the whole
-   * object or none. `durable` objects survive a power failure once this resolves; others need only live as long as the attempt.
+   * object or none. `durable` objects survive a power failure once this resolves; others need only live as long as the attempt. The chunks are the
+   * caller's again once it resolves; if it fails, they may still be read.
    */
   put(key: string, chunks: readonly Uint8Array[], options: { durable: boolean }): Promise<void>;
   /** The object, or the bytes `[start, end)` of it; undefined if there is none. A range past the end gives what is there. */

@@ -57,19 +57,15 @@ function byByte(bytes: Uint8Array, start: number, end: number, remainder: number
   return r;
 }
 
+/** What follows from the remainder comes last, since nothing else in a step waits for the step before. */
 function byWord(words: Int32Array, remainder: number): number {
   const t = tables;
   let r = remainder;
   for (let at = 0; at < words.length; at += 4) {
-    const a = r ^ words[at]!;
     const b = words[at + 1]!;
     const c = words[at + 2]!;
     const d = words[at + 3]!;
-    r =
-      t[3840 + (a & 255)]! ^
-      t[3584 + ((a >>> 8) & 255)]! ^
-      t[3328 + ((a >>> 16) & 255)]! ^
-      t[3072 + (a >>> 24)]! ^
+    const later =
       t[2816 + (b & 255)]! ^
       t[2560 + ((b >>> 8) & 255)]! ^
       t[2304 + ((b >>> 16) & 255)]! ^
@@ -82,6 +78,11 @@ function byWord(words: Int32Array, remainder: number): number {
       t[512 + ((d >>> 8) & 255)]! ^
       t[256 + ((d >>> 16) & 255)]! ^
       t[d >>> 24]!;
+    const a = r ^ words[at]!;
+    r =
+      later ^
+      (t[3840 + (a & 255)]! ^ t[3584 + ((a >>> 8) & 255)]!) ^
+      (t[3328 + ((a >>> 16) & 255)]! ^ t[3072 + (a >>> 24)]!);
   }
   return r;
 }

@@ -3,6 +3,9 @@ import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { readBatches } from "../../../../test/support/kafka/plain-batch.ts";
+import { textColumn } from "../../../../test/support/text-column.ts";
+import { JsonColumns } from "../../../json-bytes/columns.ts";
+import { BatchBuffers } from "./batch-buffers.ts";
 import { type Compression, compressionTypes } from "./codecs.ts";
 import { crc32c } from "./crc32c.ts";
 import { BatchEncoder, encodeHeaders, noTimestamp, sequenceAfter, splitBatches, stampBatch } from "./encode.ts";
@@ -99,6 +102,57 @@ test("batches do not share their bytes", () => {
   assert.deepEqual(
     values,
     compressionTypes.map((compression) => compression.repeat(100)),
+  );
+});
+
+test("batches in memory that others have used are the same", () => {
+  const buffers = new BatchBuffers();
+  const codec = fc.constantFrom<Compression>("none", "zstd");
+  fc.assert(
+    fc.property(fc.array(fc.array(sample, { minLength: 1, maxLength: 40 }), { maxLength: 4 }), codec, (all, codec) => {
+      const encoder = new BatchEncoder(buffers);
+      const taken = all.map((samples) => {
+        for (const one of samples) add(encoder, one);
+        return encoder.take(codec);
+      });
+      for (const [index, samples] of all.entries()) assert.deepEqual(taken[index], encode(samples, codec));
+      for (const batch of taken) if (codec === "none") batch.fill(0xee);
+      encoder.release();
+    }),
+  );
+});
+
+test("a value that is measured gives the record of its text", () => {
+  const words = fc.oneof(
+    text,
+    fc.integer({ min: 0, max: 9000 }).map((length) => "x".repeat(length)),
+  );
+  const row = fc.record({ time, key: bytes, word: words.map((one) => one.toWellFormed()), n: fc.double() });
+  const most = fc.constantFrom(300, 3000, Number.MAX_SAFE_INTEGER);
+  fc.assert(
+    fc.property(
+      fc.array(row, { maxLength: 40 }),
+      most,
+      fc.constantFrom([], [["h", "x"]] as const),
+      (rows, most, own) => {
+        const headers = encodeHeaders(own);
+        const json = new JsonColumns();
+        const fields = [
+          { name: "word", column: textColumn(rows.map(({ word }) => word)) },
+          { name: "n", column: Float64Array.from(rows, ({ n }) => n) },
+        ];
+        json.begin({ length: rows.length, fields, rows: () => [] });
+        const [measured, plain] = [new BatchEncoder(), new BatchEncoder()];
+        for (const [index, { time, key, word, n }] of rows.entries()) {
+          json.row = index;
+          const parts = { timestamp: time, key: Buffer.from(key), keyStart: 0, keyBytes: key.length, headers };
+          const expected = plain.add({ ...parts, value: JSON.stringify({ word, n }) }, most);
+          assert.equal(measured.add({ ...parts, value: json }, most), expected);
+        }
+        assert.equal(measured.count, plain.count);
+        if (plain.count > 0) assert.deepEqual(measured.take("none"), plain.take("none"));
+      },
+    ),
   );
 });
 

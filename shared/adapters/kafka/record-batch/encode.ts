@@ -1,5 +1,6 @@
-import type { RowWriter } from "../../../json-bytes/rows.ts";
+import type { MeasuredRowWriter, RowWriter } from "../../../json-bytes/rows.ts";
 import { copyBytes } from "../../../utf8.ts";
+import { BatchBuffers } from "./batch-buffers.ts";
 import { type Compression, compress, compressionTypes } from "./codecs.ts";
 import { crc32c, crc32cOfBoth } from "./crc32c.ts";
 import { lengthBytes, mostVarintBytes, varintBytes, writeLength, writeVarint } from "./varint.ts";
@@ -13,7 +14,6 @@ import { lengthBytes, mostVarintBytes, varintBytes, writeLength, writeVarint } f
 export const batchHeaderBytes = 61;
 /** Of a record beside key, value and headers: five lengths, a difference of times, its attributes. */
 const mostRecordOverhead = 5 * 5 + mostVarintBytes + 1;
-const firstCapacity = 4096;
 /** Room for a value that writes itself, before it is known how long it is. */
 const writtenValueBytes = 1024;
 const transactional = 0x10;
@@ -40,19 +40,31 @@ export interface RecordParts {
   keyStart: number;
   keyBytes: number;
   /** Text becomes UTF-8. Null is a tombstone. A writer puts the value's bytes in place by itself. */
-  value: string | Uint8Array | RowWriter | null;
+  value: string | Uint8Array | RowWriter | MeasuredRowWriter | null;
   /** Encoded by `encodeHeaders`. */
   headers: Uint8Array;
 }
 
+const noBytes = Buffer.alloc(0);
+
 /** Encodes records straight into a batch's bytes, which grow with them. */
 export class BatchEncoder {
-  #bytes = Buffer.allocUnsafeSlow(firstCapacity);
+  readonly #buffers: BatchBuffers;
+  /** Buffers of batches that were taken. */
+  #lent: Buffer[] = [];
+  #bytes: Buffer = noBytes;
+  /** Bytes of the buffer of the batch before: the next one will have as many. */
+  #usual = 0;
   #end = batchHeaderBytes;
   #count = 0;
   #valueBytes = 0;
-  #baseTimestamp = noTimestamp;
-  #maxTimestamp = noTimestamp;
+  /** Numbers with a point from the start, as V8 has them: another kind would be another shape of the object. */
+  #baseTimestamp = Number.NaN;
+  #maxTimestamp = Number.NaN;
+
+  constructor(buffers = new BatchBuffers()) {
+    this.#buffers = buffers;
+  }
 
   /** Records so far. */
   get count(): number {
@@ -70,17 +82,14 @@ export class BatchEncoder {
    */
   add(record: RecordParts, most: number): number {
     const { value, keyBytes, headers } = record;
+    if (isMeasured(value)) return this.#addMeasured(record, value, most);
     this.#reserve(Math.max(keyBytes, 0) + mostBytesOf(value) + headers.length + mostRecordOverhead);
     const end = this.#write(record);
-    if (end < 0 || end > most) return end;
-    if (this.#count === 0) this.#baseTimestamp = this.#maxTimestamp = record.timestamp;
-    else if (record.timestamp > this.#maxTimestamp) this.#maxTimestamp = record.timestamp;
-    this.#count++;
-    this.#end = end;
+    if (end >= 0 && end <= most) this.#added(record.timestamp, end);
     return end;
   }
 
-  /** The batch, where there is a record in it, without its producer. The next record begins another. */
+  /** The batch, where there is a record in it, without its producer. It is good until `release`. The next record begins another. */
   take(compression: Compression): Buffer {
     const raw = this.#bytes.subarray(0, this.#end);
     const records = raw.subarray(batchHeaderBytes);
@@ -89,26 +98,60 @@ export class BatchEncoder {
     const isShorter = compressed.length < records.length;
     const batch = isShorter ? Buffer.concat([raw.subarray(0, batchHeaderBytes), compressed]) : raw;
     this.#writeHeader(batch, isShorter ? compression : "none");
+    if (!isShorter) this.#lend();
     this.#end = batchHeaderBytes;
     this.#count = 0;
-    if (!isShorter) this.#bytes = Buffer.allocUnsafeSlow(raw.buffer.byteLength);
     return batch;
+  }
+
+  /** Nobody looks at what was taken any more: others may have the memory. */
+  release(): void {
+    this.#lend();
+    for (const buffer of this.#lent) this.#buffers.give(buffer);
+    this.#lent = [];
+    this.#end = batchHeaderBytes;
+    this.#count = 0;
+  }
+
+  #lend(): void {
+    if (this.#bytes.length > 0) this.#lent.push(this.#bytes);
+    this.#usual = this.#bytes.length;
+    this.#bytes = noBytes;
+  }
+
+  #added(timestamp: number, end: number): void {
+    if (this.#count === 0) this.#baseTimestamp = this.#maxTimestamp = timestamp;
+    else if (timestamp > this.#maxTimestamp) this.#maxTimestamp = timestamp;
+    this.#count++;
+    this.#end = end;
+  }
+
+  /** The same of a value whose length is known before it is there: all that stands before it is written once. */
+  #addMeasured(record: RecordParts, value: MeasuredRowWriter, most: number): number {
+    const valueBytes = value.measure();
+    if (valueBytes < 0) return -1;
+    const { timestamp, keyBytes, headers } = record;
+    const timeDelta = this.#count === 0 ? 0 : timestamp - this.#baseTimestamp;
+    const beside = this.#bytesBeside(timeDelta, keyBytes, headers.length);
+    const size = recordBytes(beside, valueBytes);
+    const end = this.#end + lengthBytes(size) + size;
+    if (end > most) return end;
+    this.#reserve(end - this.#end);
+    const valueAt = this.#writeBeforeValue(record, timeDelta, size, valueBytes);
+    copyBytes(this.#bytes, value.put(this.#bytes, valueAt), headers, 0, headers.length);
+    this.#added(timestamp, end);
+    return end;
   }
 
   /**
    * How many bytes a value takes is known only once it is written, but lengths stand before it: room is left for those of a value as long as the last one, which is mostly right;
    * else the value is moved.
    */
-  #write({ timestamp, key, keyStart, keyBytes, value, headers }: RecordParts): number {
+  #write(record: RecordParts): number {
+    const { timestamp, keyBytes, value, headers } = record;
     const bytes = this.#bytes;
     const timeDelta = this.#count === 0 ? 0 : timestamp - this.#baseTimestamp;
-    const beside =
-      1 +
-      varintBytes(timeDelta) +
-      lengthBytes(this.#count) +
-      lengthBytes(keyBytes) +
-      Math.max(keyBytes, 0) +
-      headers.length;
+    const beside = this.#bytesBeside(timeDelta, keyBytes, headers.length);
     const assumedAt = this.#end + bytesBefore(beside, this.#valueBytes, headers.length);
     const limit = bytes.length - headers.length - mostRecordOverhead;
     const written = value === null ? assumedAt : writeValue(bytes, assumedAt, limit, value);
@@ -117,14 +160,31 @@ export class BatchEncoder {
     const valueAt = this.#end + bytesBefore(beside, valueBytes, headers.length);
     if (valueAt !== assumedAt) bytes.copyWithin(valueAt, assumedAt, written);
     this.#valueBytes = valueBytes;
-    let end = writeLength(bytes, this.#end, recordBytes(beside, valueBytes));
+    const end = this.#writeBeforeValue(record, timeDelta, recordBytes(beside, valueBytes), valueBytes);
+    return copyBytes(bytes, end + Math.max(valueBytes, 0), headers, 0, headers.length);
+  }
+
+  /** Bytes of a record after its length, without its value and the length of that. */
+  #bytesBeside(timeDelta: number, keyBytes: number, headerBytes: number): number {
+    const lengths = varintBytes(timeDelta) + lengthBytes(this.#count) + lengthBytes(keyBytes);
+    return 1 + lengths + Math.max(keyBytes, 0) + headerBytes;
+  }
+
+  /** Returns the place of the value. */
+  #writeBeforeValue(
+    { key, keyStart, keyBytes }: RecordParts,
+    timeDelta: number,
+    size: number,
+    valueBytes: number,
+  ): number {
+    const bytes = this.#bytes;
+    let end = writeLength(bytes, this.#end, size);
     bytes[end++] = 0; // attributes, of which there are none
     end = writeVarint(bytes, end, timeDelta);
     end = writeLength(bytes, end, this.#count);
     end = writeLength(bytes, end, keyBytes);
     if (keyBytes > 0) end = copyBytes(bytes, end, key, keyStart, keyStart + keyBytes);
-    end = writeLength(bytes, end, valueBytes);
-    return copyBytes(bytes, end + Math.max(valueBytes, 0), headers, 0, headers.length);
+    return writeLength(bytes, end, valueBytes);
   }
 
   #writeHeader(batch: Buffer, compression: Compression): void {
@@ -143,9 +203,13 @@ export class BatchEncoder {
 
   #reserve(more: number): void {
     const needed = this.#end + more;
-    if (needed <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
+    if (needed > this.#bytes.length) this.#grow(needed);
+  }
+
+  #grow(needed: number): void {
+    const larger = this.#buffers.take(Math.max(needed, this.#usual));
     this.#bytes.copy(larger, 0, 0, this.#end);
+    if (this.#bytes.length > 0) this.#buffers.give(this.#bytes);
     this.#bytes = larger;
   }
 }
@@ -166,6 +230,9 @@ function mostBytesOf(value: RecordParts["value"]): number {
   if (typeof value === "string") return 3 * value.length;
   return value instanceof Uint8Array ? value.length : writtenValueBytes;
 }
+
+const isMeasured = (value: RecordParts["value"]): value is MeasuredRowWriter =>
+  typeof value === "object" && value !== null && "measure" in value;
 
 function writeValue(bytes: Buffer, at: number, limit: number, value: string | Uint8Array | RowWriter): number {
   if (typeof value === "string") return at + bytes.write(value, at);

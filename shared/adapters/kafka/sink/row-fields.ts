@@ -5,7 +5,7 @@ import { encodeHeaders, noTimestamp } from "../record-batch/encode.ts";
 import { refusedRow } from "./errors.ts";
 
 /** Latest time that JavaScript's dates know. */
-const latestTime = 8.64e15;
+export const latestTime = 8.64e15;
 
 const isList = (headers: KafkaHeaders) => Array.isArray(headers);
 

@@ -13,6 +13,7 @@ import type {
   UnitDecision,
 } from "../../../ports/sink.ts";
 import type { KafkaClient } from "../client.ts";
+import { BatchBuffers } from "../record-batch/batch-buffers.ts";
 import { SinkBrokers } from "./brokers.ts";
 import { DirectProducer } from "./direct-producer.ts";
 import { topicMissing } from "./errors.ts";
@@ -58,6 +59,7 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
   readonly #brokers: SinkBrokers;
   readonly #lanes: LaneCommit;
   readonly #direct: DirectProducer;
+  readonly #buffers = new BatchBuffers();
 
   constructor(settings: KafkaSinkSettings<T>, client: KafkaClient, objects: ObjectStore, ports: KafkaSinkPorts) {
     const { clock, transactionTimeoutMs = defaultTransactionTimeoutMs } = ports;
@@ -82,7 +84,7 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
 
   async begin(context: SinkContext): Promise<StagedRows<T>> {
     await this.#loadTopics(context.sink);
-    return new StagedRows(this.#settings, this.#topics, context);
+    return new StagedRows(this.#settings, this.#topics, this.#buffers, context);
   }
 
   /** By an idempotent producer, in no transaction: acknowledged by all in-sync replicas, and seen by all readers. */
@@ -93,9 +95,12 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
 
   async preCommit(given: Transaction<T>): Promise<PreparedOutput | undefined> {
     const transaction = mine(given);
-    return await stage(this.#objects, transaction.context, transaction.finish(), this.#settings.lanes, () =>
-      this.#markerPlace(),
-    );
+    const { context } = transaction;
+    const { lanes } = this.#settings;
+    const prepared = await stage(this.#objects, context, transaction.finish(), lanes, () => this.#markerPlace());
+    // Not if it failed: a write may still be under way then.
+    transaction.release();
+    return prepared;
   }
 
   /** Asked each time: an id that is out of date would make the topic look as if it had been made anew since. */

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import { test } from "node:test";
 import { FakeKafka } from "../../../../test/support/kafka/fake-kafka.ts";
 import { type Row, settingsOf } from "../../../../test/support/kafka/sink-settings.ts";
+import type { ObjectStore } from "../../../ports/object-store.ts";
 import { owner } from "../../../testing/sink-scenario.ts";
 import { MemoryObjectStore } from "../../memory/object-store.ts";
 import { SeededRandom } from "../../memory/random.ts";
@@ -14,13 +15,18 @@ import { readStaged } from "./staged-output.ts";
 
 const place = { ...owner, epoch: 1 };
 
-async function staged() {
+async function sinkOn(objects: ObjectStore) {
   const kafka = new FakeKafka();
   kafka.createTopic("out", 3);
-  const objects = new MemoryObjectStore();
   const ports = { clock: systemClock, random: new SeededRandom(1) };
   const sink = createKafkaSink<Row>(settingsOf(), kafka.client(), objects, ports);
   await sink.open(owner);
+  return sink;
+}
+
+async function staged() {
+  const objects = new MemoryObjectStore();
+  const sink = await sinkOn(objects);
   const transaction = await sink.begin({ ...place, attempt: 1, stage: 0, task: 0, nonce: "nonce1" });
   transaction.write(Array.from({ length: 50 }, (_, n) => ({ n, key: `key ${n}` })));
   const { range } = (await sink.preCommit(transaction))!.lanes[0]!;
@@ -52,4 +58,28 @@ test("any byte that is not what it was is noticed", async () => {
     await assert.rejects(readStaged(objects, place, range), { code: "staged-damaged" }, `byte ${at}`);
     bytes[at]! ^= 64;
   }
+});
+
+test("memory that a store has done with is used again, and memory that it may still read is not", async () => {
+  const given: { readonly chunk: Uint8Array; readonly was: string }[][] = [];
+  let fails = false;
+  class Keeping extends MemoryObjectStore {
+    override async put(_: string, chunks: readonly Uint8Array[]): Promise<void> {
+      given.push(chunks.map((chunk) => ({ chunk, was: Buffer.from(chunk).toString("hex") })));
+      if (fails) throw new Error("no answer");
+    }
+  }
+  const sink = await sinkOn(new Keeping());
+  const epoch = async (nonce: string) => {
+    const transaction = await sink.begin({ ...place, attempt: 1, stage: 0, task: 0, nonce });
+    transaction.write(Array.from({ length: 50 }, (_, n) => ({ n, key: `${nonce} ${n}` })));
+    await sink.preCommit(transaction).catch(() => transaction.discard?.());
+  };
+  await epoch("first");
+  fails = true;
+  await epoch("second");
+  fails = false;
+  await epoch("third");
+  const isAsItWas = given.map((chunks) => chunks.every(({ chunk, was }) => Buffer.from(chunk).toString("hex") === was));
+  assert.deepEqual(isAsItWas, [false, true, true]);
 });

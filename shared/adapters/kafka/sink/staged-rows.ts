@@ -1,9 +1,10 @@
 import { UserCodeError } from "../../../errors.ts";
-import { JsonRow, type RowWriter } from "../../../json-bytes/rows.ts";
+import { JsonRow } from "../../../json-bytes/rows.ts";
 import type { KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
 import type { ColumnRows } from "../../../ports/columns.ts";
 import type { RefusedRow, RowBatch, SinkContext, TimeOfRow, Transaction } from "../../../ports/sink.ts";
 import { copyBytes, writeUtf8 } from "../../../utf8.ts";
+import type { BatchBuffers } from "../record-batch/batch-buffers.ts";
 import type { RecordParts } from "../record-batch/encode.ts";
 import { ColumnRecords } from "./column-records.ts";
 import { refusedRow } from "./errors.ts";
@@ -24,13 +25,14 @@ export class StagedRows<T> implements Transaction<T> {
   readonly context: SinkContext;
   readonly #settings: KafkaSinkSettings<T>;
   readonly #topics: TargetTopics;
+  readonly #buffers: BatchBuffers;
   readonly #fields: RowFields<T>;
   readonly #outputs = new Map<string, TopicOutput>();
   readonly #json: JsonRow | undefined;
   readonly #columns: ColumnRecords | undefined;
   #key = Buffer.allocUnsafeSlow(firstKeyCapacity);
   readonly #record: RecordParts = {
-    timestamp: 0,
+    timestamp: Number.NaN,
     key: this.#key,
     keyStart: 0,
     keyBytes: noKey,
@@ -38,15 +40,16 @@ export class StagedRows<T> implements Transaction<T> {
     headers: noBytes,
   };
 
-  constructor(settings: KafkaSinkSettings<T>, topics: TargetTopics, context: SinkContext) {
+  constructor(settings: KafkaSinkSettings<T>, topics: TargetTopics, buffers: BatchBuffers, context: SinkContext) {
     this.#settings = settings;
     this.#topics = topics;
+    this.#buffers = buffers;
     this.context = context;
     this.#fields = new RowFields(settings, context);
     const { value, headers, partition } = settings;
     const writes = value.isJson === true && headers === undefined && partition === undefined;
     this.#json = writes ? new JsonRow() : undefined;
-    this.#columns = writes ? ColumnRecords.of(settings) : undefined;
+    this.#columns = writes ? ColumnRecords.of(settings, this.#fields.commonHeaders) : undefined;
   }
 
   write(rows: RowBatch<T>, refused?: RefusedRow, timeOf?: TimeOfRow): void {
@@ -62,18 +65,18 @@ export class StagedRows<T> implements Transaction<T> {
 
   writeColumns(columns: ColumnRows<T>, refused?: RefusedRow, timeOf?: TimeOfRow): void {
     const records = this.#columns;
-    if (records === undefined || !records.begin(columns)) {
+    const output = records && this.#outputOf(records.topic);
+    if (output === undefined || timeOf === undefined || !records?.begin(columns)) {
       this.write(columns.rows(), refused, timeOf);
       return;
     }
-    for (let index = 0; index < columns.length; ) {
-      try {
-        for (; index < columns.length; index++) this.#addColumns(records, columns, index, timeOf?.(index));
-      } catch (error) {
-        if (refused === undefined || !(error instanceof UserCodeError)) throw error;
-        refused(index++, error);
-      }
-    }
+    const mostTime = (this.context.processingTime ?? Number.POSITIVE_INFINITY) + output.topic.mostAheadMs;
+    for (let row = 0; row < columns.length; row++)
+      if (!records.add(row, timeOf(row), mostTime, output)) this.#writeRow(columns, row, refused, timeOf);
+  }
+
+  #writeRow(columns: ColumnRows<T>, row: number, refused: RefusedRow | undefined, timeOf: TimeOfRow): void {
+    this.write([columns.rows()[row]!], refused && ((_, error) => refused(row, error)), () => timeOf(row));
   }
 
   /** Nothing is written before all is: see above. */
@@ -90,16 +93,21 @@ export class StagedRows<T> implements Transaction<T> {
     return outputs;
   }
 
+  /** What was given by `finish` is not looked at any more. */
+  release(): void {
+    for (const output of this.#outputs.values()) output.release();
+    this.#outputs.clear();
+  }
+
   #add(row: T, eventTime: number | undefined): void {
     const record = this.#record;
     const fields = this.#fields;
-    const output = this.#outputOf(fields.topic(row));
+    const name = fields.topic(row);
+    const output = this.#outputOf(name);
+    if (output === undefined) throw this.#noTopic(name);
     record.timestamp = fields.timestamp(row, eventTime);
     this.#setKey(fields.key(row));
-    if (this.#json !== undefined) {
-      this.#json.row = row;
-      if (this.#addWritten(output, this.#json)) return;
-    }
+    if (this.#addWritten(output, row)) return;
     record.value = fields.value(row);
     record.headers = fields.headers(row);
     this.#check(output.topic);
@@ -107,19 +115,12 @@ export class StagedRows<T> implements Transaction<T> {
     this.#put(output, fields.partition(row, partitions) ?? placeOf(this.#hash(), partitions));
   }
 
-  /** The same of a row in columns. */
-  #addColumns(records: ColumnRecords, columns: ColumnRows<T>, index: number, eventTime: number | undefined): void {
-    const output = this.#outputOf(records.topic);
-    this.#record.timestamp = this.#fields.timestamp(undefined as T, eventTime);
-    records.setKey(this.#record, index);
-    if (!this.#addWritten(output, records.value)) this.#add(columns.rows()[index]!, eventTime);
-  }
-
   /** Adds a record with a key whose value writes itself. False: it cannot, or what is wrong with the record is to be found out in order. */
-  #addWritten(output: TopicOutput, value: RowWriter): boolean {
+  #addWritten(output: TopicOutput, row: T): boolean {
     const record = this.#record;
-    if (record.keyBytes === noKey || this.#isAhead(output.topic)) return false;
-    record.value = value;
+    if (this.#json === undefined || record.keyBytes === noKey || this.#isAhead(output.topic)) return false;
+    this.#json.row = row;
+    record.value = this.#json;
     record.headers = this.#fields.commonHeaders;
     return this.#put(output, placeOf(this.#hash(), output.topic.partitions));
   }
@@ -131,12 +132,12 @@ export class StagedRows<T> implements Transaction<T> {
     return size >= 0;
   }
 
-  #outputOf(name: string): TopicOutput {
+  #outputOf(name: string): TopicOutput | undefined {
     const known = this.#outputs.get(name);
     if (known) return known;
     const topic = this.#topics.get(name);
-    if (topic === undefined) throw this.#noTopic(name);
-    const output = new TopicOutput(topic, this.#settings.compression);
+    if (topic === undefined) return undefined;
+    const output = new TopicOutput(topic, this.#settings.compression, this.#buffers);
     this.#outputs.set(name, output);
     return output;
   }

@@ -1,4 +1,5 @@
 import type { KafkaCompression } from "../../../pipeline/connectors/kafka.ts";
+import type { BatchBuffers } from "../record-batch/batch-buffers.ts";
 import { BatchEncoder, type RecordParts } from "../record-batch/encode.ts";
 import type { TargetTopic } from "./target-topics.ts";
 
@@ -17,17 +18,19 @@ export interface PartitionOutput {
 export class TopicOutput {
   readonly topic: TargetTopic;
   readonly #compression: KafkaCompression;
+  readonly #buffers: BatchBuffers;
   readonly #encoders: (BatchEncoder | undefined)[] = [];
   readonly #outputs: PartitionOutput[] = [];
 
-  constructor(topic: TargetTopic, compression: KafkaCompression) {
+  constructor(topic: TargetTopic, compression: KafkaCompression, buffers: BatchBuffers) {
     this.topic = topic;
     this.#compression = compression;
+    this.#buffers = buffers;
   }
 
   /** Adds a record, unless it is too large for the topic. Returns the bytes of the batch that it is in, or would have been in alone; -1: its value cannot write itself. */
   add(partition: number, record: RecordParts): number {
-    this.#encoders[partition] ??= new BatchEncoder();
+    this.#encoders[partition] ??= new BatchEncoder(this.#buffers);
     const encoder = this.#encoders[partition];
     const { mostBatchBytes } = this.topic;
     if (encoder.count > 0) {
@@ -42,6 +45,11 @@ export class TopicOutput {
   finish(): void {
     for (const [partition, encoder] of this.#encoders.entries())
       if (encoder !== undefined && encoder.count > 0) this.#take(partition, encoder);
+  }
+
+  /** Nobody looks at the batches any more. */
+  release(): void {
+    for (const encoder of this.#encoders) encoder?.release();
   }
 
   /** By number; those that have no record are not there. */
