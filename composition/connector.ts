@@ -22,6 +22,8 @@ export interface KafkaAccess extends Pick<KafkaConnection, "tls" | "sasl"> {
 export interface Surroundings {
   readonly objects: ObjectStore;
   readonly bounded: boolean;
+  /** The process goes on between two epochs. Others may be frozen, and whatever is under way then is lost. */
+  readonly stays?: boolean;
   /** For connections to its brokers that say nothing of TLS and SASL themselves. */
   readonly kafkaAccess?: KafkaAccess | undefined;
 }

@@ -6,7 +6,7 @@ import { fingerprint } from "../shared/pipeline/fingerprint.ts";
 import type { Topology } from "../shared/pipeline/topology.ts";
 import { StateStore } from "../shared/state/state-store.ts";
 import { connect } from "./connect.ts";
-import type { KafkaAccess } from "./connector.ts";
+import type { Surroundings } from "./connector.ts";
 
 /** What differs from one place where pipelines run to another. `codeDigest` is the code's alone. */
 export type EngineParts = Pick<
@@ -20,11 +20,14 @@ export interface ComposedEngine extends Engine {
 }
 
 /** The engine of a pipeline whose parameters are bound. One a thread. */
-export async function composeEngine(parts: EngineParts, kafkaAccess?: KafkaAccess): Promise<ComposedEngine> {
+export async function composeEngine(
+  parts: EngineParts,
+  place: Pick<Surroundings, "kafkaAccess" | "stays"> = {},
+): Promise<ComposedEngine> {
   const { topology, objects, policy } = parts;
   return {
     ...parts,
-    ...(await connect(topology, { objects, bounded: policy.bounded, kafkaAccess })),
+    ...(await connect(topology, { ...place, objects, bounded: policy.bounded })),
     // An attempt with two values of a parameter would be as bad as one with two versions of the code. Of secrets there is nothing in it.
     codeDigest: digest([parts.codeDigest, optionsOf(topology)]),
     fingerprint: JSON.stringify(fingerprint(topology)),

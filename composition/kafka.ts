@@ -9,7 +9,7 @@ import type { KafkaConnectionSettings } from "../shared/pipeline/connectors/kafk
 import type { Connector, KafkaAccess, Surroundings } from "./connector.ts";
 
 /** One client a cluster, which its sources and sinks share. */
-export function kafkaConnector({ objects, bounded, kafkaAccess }: Surroundings): Connector {
+export function kafkaConnector({ objects, bounded, stays = false, kafkaAccess }: Surroundings): Connector {
   type Client = ReturnType<typeof createKafkaClient>;
   const clients = new Map<KafkaConnectionSettings, Client>();
   const clientOf = (settings: KafkaConnectionSettings): Client => {
@@ -21,7 +21,7 @@ export function kafkaConnector({ objects, bounded, kafkaAccess }: Surroundings):
   return {
     source(options) {
       const settings = options as unknown as KafkaSourceSettings;
-      return createKafkaSource(settings, clientOf(settings.connection), { bounded, ...ports });
+      return createKafkaSource(settings, clientOf(settings.connection), { bounded, stays, ...ports });
     },
     sink(options) {
       const settings = options as unknown as KafkaSinkSettings;

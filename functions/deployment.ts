@@ -66,7 +66,9 @@ export function deploymentOf(definition: unknown, codeDigest: string, environmen
       const { uid } = await open();
       const { policy, kafka, parameters } = settings;
       const parts = { topology, codeDigest, uid, ledger, objects, policy, executions: startsNone };
-      return await composeEngine(parts, kafka && { brokers: parameters.brokers ?? "", ...kafkaAccessOf(kafka) });
+      return await composeEngine(parts, {
+        kafkaAccess: kafka && { brokers: parameters.brokers ?? "", ...kafkaAccessOf(kafka) },
+      });
     }),
     awakener: async () => ({ pipeline, uid: (await open()).uid, ledger, executions: await executions() }),
   };

@@ -39,5 +39,6 @@ export async function composeLocalEngine(
 ): Promise<LocalEngine> {
   const { state, ...others } = parts;
   const objects = new FileSystemObjectStore(statePaths(state).objects);
-  return { ...(await composeEngine({ ...others, objects })), shuffle: new MemoryShuffle(parts.topology.keyGroups) };
+  const engine = await composeEngine({ ...others, objects }, { stays: true });
+  return { ...engine, shuffle: new MemoryShuffle(parts.topology.keyGroups) };
 }

@@ -105,6 +105,7 @@ export class Tracker {
       cut: (range, limit) => source.cut(range, limit),
       split: (range, pieceBytes) => source.split(range, pieceBytes),
       read: (range, signal) => source.read(range, signal),
+      ...(source.prefetch && { prefetch: (ranges) => source.prefetch!(ranges) }),
       place: async (range, offset) => (await source.place?.(range, offset)) ?? {},
       close: () => source.close(),
     };

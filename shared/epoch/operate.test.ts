@@ -9,6 +9,7 @@ import { count, files, pipeline, text } from "../index.ts";
 import { describe } from "../pipeline/describe.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import type { TwoPhaseCommitSink } from "../ports/sink.ts";
+import type { SourceRange } from "../ports/source.ts";
 import { StateStore } from "../state/state-store.ts";
 import { TestSource } from "../testing/pipeline/test-source.ts";
 import { type Engine, sourceOf } from "./engine.ts";
@@ -24,17 +25,32 @@ const topology = describe(
     .to(files.sink({ path: "/out" }), { id: "counts" }),
 );
 
-/** One fused task with a row to write and state to save, by ports that do this around it. */
+/** Two records, which are a sub-range each. */
+class Input extends TestSource {
+  readonly hints: SourceRange[] = [];
+
+  constructor() {
+    super(sourceOf({ topology } as Engine), 1);
+    for (const value of ["a", "b"]) this.send(value, {}, 0);
+  }
+
+  override split = async () => [2];
+
+  prefetch(ranges: readonly SourceRange[]): void {
+    this.hints.push(...ranges);
+  }
+}
+
+/** A task, fused if nothing else is said, with a row to write and state to save, by ports that do this around it. */
 async function operated(
   put: (save: () => Promise<void>) => Promise<void>,
   sink: Partial<TwoPhaseCommitSink> & { discard?: () => Promise<void> },
   change: Partial<AttemptPlan> = {},
+  { source = new Input(), task = 0 } = {},
 ) {
   const ledger = new MemoryLedger();
   await ledger.open({ pipeline: "words", uid: "u", fingerprint: "{}" });
   await ledger.grant({ owner: null, run: 0 });
-  const source = new TestSource(sourceOf({ topology } as Engine), 1);
-  source.send("a", {}, 0);
   const memory = new MemoryObjectStore();
   const objects: ObjectStore = {
     put: (key, chunks) => put(() => memory.put(key, chunks)),
@@ -52,7 +68,7 @@ async function operated(
   const plan = (await newPlan(engine, undefined)) as EpochPlan;
   const attemptPlan = { codeDigest: "code", tasks: [1, 1], fused: true, ...change };
   await ledger.plan({ epoch: 1, seen: null, owner: 1, plan, attemptPlan, events: 0, now: 0 });
-  return await operate(engine, { epoch: 1, attempt: 1, stage: 0, task: 0 });
+  return await operate(engine, { epoch: 1, attempt: 1, stage: 0, task });
 }
 
 /** It takes a while to save, and tells when it begins and ends. */
@@ -86,4 +102,17 @@ test("rows that are visible at once are written after the state: what fails befo
   const publish = async () => void log.push("published");
   assert.equal(await operated(slowly(log), { publish }, { guarantee: "at-least-once" }), "acknowledged");
   assert.deepEqual(log, ["saving", "saved", "published"]);
+});
+
+test("the source hears of the ranges behind which the next epoch begins (I1), and of no others", async () => {
+  const save = (save: () => Promise<void>) => save();
+  const tasks = { tasks: [2, 1], fused: false };
+  const hints = await Promise.all(
+    [0, 1].map(async (task) => {
+      const source = new Input();
+      assert.equal(await operated(save, {}, tasks, { source, task }), "acknowledged");
+      return source.hints.map(({ from, to }) => [from, to]);
+    }),
+  );
+  assert.deepEqual(hints, [[], [[2, 4]]]);
 });

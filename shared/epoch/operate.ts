@@ -3,6 +3,7 @@ import { describeError, EpochflowError, type ErrorDescription } from "../errors.
 import { KeyedStage } from "../operators/keyed-stage.ts";
 import { SourceStage } from "../operators/source-stage.ts";
 import type { Shuffle } from "../ports/shuffle.ts";
+import type { SourceRange } from "../ports/source.ts";
 import type { GroupRange } from "../state/stage-state.ts";
 import { addCounts, isComplete, maxEventTimesOf } from "./decide.ts";
 import { type Engine, sourceOf } from "./engine.ts";
@@ -168,7 +169,8 @@ class Task {
     const keyed = before ? await this.loadKeyed(1, 0, before) : undefined;
     const partials = [];
     let seen = { records: 0, bytes: 0 };
-    for await (const { range, batches } of readAhead(engine.source, this.pieces())) {
+    const pieces = this.pieces();
+    for await (const { range, batches } of readAhead(engine.source, pieces)) {
       stage.begin(range.id);
       for await (const batch of batches) {
         stage.process(batch);
@@ -179,6 +181,7 @@ class Task {
       if (keyed) keyed.stage.merge(stage.end());
       else partials.push(stage.end());
     }
+    engine.source.prefetch?.(this.endsOf(pieces));
     if (keyed) await this.fire(keyed, stage.maxEventTimes);
     else if (row.attemptPlan.tasks.length > 1) {
       this.shuffle = objectKey(this.invocation, "shuffle");
@@ -195,6 +198,12 @@ class Task {
     const count = this.row.attemptPlan.tasks[0] ?? 1;
     const { task } = this.name;
     return all.slice(share(all.length, task, count), share(all.length, task + 1, count));
+  }
+
+  /** Those after which, in their partition, the next epoch begins (I1). It most likely deals its ranges out as this one does. */
+  private endsOf(pieces: readonly SourceRange[]): SourceRange[] {
+    const ends = new Map(this.row.plan.partitions.map(({ id, to }) => [id, to]));
+    return pieces.filter(({ id, to }) => ends.get(id) === to);
   }
 
   /** A later stage: what the stage before it shuffled, in the order of its tasks, which is that of the input. */

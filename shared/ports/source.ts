@@ -115,6 +115,11 @@ export interface Source {
    * together come together: whoever does not read to the end aborts the signal.
    */
   read(range: SourceRange, signal?: AbortSignal): AsyncIterable<RecordBatch>;
+  /**
+   * A hint: the next range of each partition will begin where this one ends, and is to be read here. What lies there may be fetched meanwhile. A range gives the
+   * same records with it and without; whoever gives it stays, and closes the source in the end.
+   */
+  prefetch?(ranges: readonly SourceRange[]): void;
   /** Where a record of the range lies, for the message of an error: may read the input to count its lines. */
   place?(range: SourceRange, offset: number): Promise<ErrorPlace>;
   close(): Promise<void>;

@@ -342,6 +342,25 @@ for (const version of kafkaVersions) {
       await client.awaitRecords([{ topic, partition: 1, offset: 7 }], 60_000);
     });
 
+    test("several partitions are fetched at once, from leaders of the epoch that is said alone", async () => {
+      const topic = await newTopic(3);
+      const [{ partitions } = assert.fail()] = await client.topics([topic]);
+      const positions = partitions.map(({ partition, leaderEpoch }) => ({ topic, partition, offset: 0, leaderEpoch }));
+      const limits = { isolation: "read_committed", minBytes: 1, maxBytes: 1000, maxWaitMs: 60_000 } as const;
+      const sizes = async (at: typeof positions) =>
+        (await client.fetchEach(at, limits)).map((one) => one && Math.sign(one.records.length));
+      await oracle.producer().then(async (producer) => {
+        for (const partition of [0, 2]) await producer.send({ topic, partition, value: "x".repeat(900) });
+        await producer.close();
+      });
+      assert.deepEqual(await sizes(positions), [1, 0, 1]);
+      const ofAnother = { ...positions[2]!, leaderEpoch: positions[2]!.leaderEpoch + 1 };
+      assert.deepEqual(await sizes([positions[0]!, ofAnother]), [1, undefined]);
+      const started = performance.now();
+      await client.fetchEach(positions, { ...limits, minBytes: 100_000, maxWaitMs: 200 });
+      assert.ok(performance.now() - started >= 150, "the broker waits for more");
+    });
+
     test("close fails what is under way, and what comes after", async () => {
       const topic = await newTopic();
       const own = createKafkaClient({ brokers: [kafka.proxy.address], clientId: "own" });

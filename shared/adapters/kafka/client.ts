@@ -42,6 +42,11 @@ export interface FetchRequest extends Position {
   readonly maxWaitMs: number;
 }
 
+/** How much to fetch of several partitions: of each at most so many bytes, and when so many are there of all, or after so long. */
+export interface FetchLimits extends Pick<FetchRequest, "isolation" | "maxBytes" | "maxWaitMs"> {
+  readonly minBytes: number;
+}
+
 export interface Fetched {
   /** Whole batches and perhaps the beginning of one more; may begin below the offset that was asked for. */
   readonly records: Buffer;
@@ -103,6 +108,15 @@ export interface KafkaClient {
   /** End of a leader epoch in the leader's log (OffsetForLeaderEpoch); -1 if the broker does not know it. */
   endOfLeaderEpoch(partition: TopicPartition, leaderEpoch: number): Promise<number>;
   fetch(request: FetchRequest, signal?: AbortSignal): Promise<Fetched>;
+  /**
+   * What is there of several partitions, in their order, when it is enough or has taken long enough. Undefined for one whose leader is of another epoch than
+   * was said, or has any other error: `fetch` tells which.
+   */
+  fetchEach(
+    positions: readonly (Position & { readonly leaderEpoch: number })[],
+    limits: FetchLimits,
+    signal?: AbortSignal,
+  ): Promise<(Fetched | undefined)[]>;
   /**
    * Resolves when one of the partitions has a record at its offset or behind it, committed or not, or says that something else is the matter with it; or after so
    * many milliseconds.

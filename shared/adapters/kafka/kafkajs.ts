@@ -1,6 +1,7 @@
 import { brokerError } from "./broker-errors.ts";
 import type {
   Fetched,
+  FetchLimits,
   FetchRequest,
   GroupOffset,
   IdempotentProducer,
@@ -44,6 +45,7 @@ export function createKafkaClient(to: KafkaConnection, timeouts: Partial<Timeout
 /** Fetches wait for data, and answers are large: they hold up nothing else. */
 const fetchLane = "fetch";
 const watchLane = "watch";
+const eachLane = "fetch each";
 const controlLane = "control";
 const directLane = "direct";
 /** Of transactions, where there are none; brokers want a number. */
@@ -111,6 +113,22 @@ class KafkajsClient implements KafkaClient {
       request: (led) => fetch(led, request),
     });
     return fetched!;
+  }
+
+  async fetchEach(
+    positions: readonly (Position & { readonly leaderEpoch: number })[],
+    limits: FetchLimits,
+    signal?: AbortSignal,
+  ): Promise<(Fetched | undefined)[]> {
+    const deadline = this.#cluster.deadline(signal, limits.maxWaitMs);
+    const found = new Map<Position, Fetched>();
+    const asked = [...(await this.#cluster.byLeader(positions, deadline))].map(async ([node, led]) => {
+      const connection = await this.#cluster.connection(node, deadline, eachLane);
+      const answers = await connection.send(fetch(led, limits), deadline);
+      for (const [index, { code, value }] of answers.entries()) if (code === 0) found.set(led[index]!, value);
+    });
+    await Promise.all(asked);
+    return positions.map((one) => found.get(one));
   }
 
   async awaitRecords(positions: readonly Position[], maxWaitMs: number, signal?: AbortSignal): Promise<void> {

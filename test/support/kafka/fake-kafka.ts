@@ -133,6 +133,7 @@ export class FakeKafka {
       openTransactions: unused,
       endOfLeaderEpoch: unused,
       fetch: unused,
+      fetchEach: unused,
       awaitRecords: unused,
       close: async () => {},
     };

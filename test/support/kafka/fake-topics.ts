@@ -108,6 +108,18 @@ export class FakeTopics {
       endOfLeaderEpoch: (partition, epoch) =>
         call("endOfLeaderEpoch", () => this.#log(partition).ends.get(epoch) ?? -1),
       fetch: (request, signal) => call("fetch", () => this.#log(request).fetch(request), request, signal),
+      fetchEach: (positions, limits, signal) =>
+        call(
+          "fetchEach",
+          () =>
+            positions.map((one) => {
+              const log = this.#log(one);
+              if (log.leaderEpoch !== one.leaderEpoch) return undefined;
+              return log.fetch({ ...one, ...limits });
+            }),
+          undefined,
+          signal,
+        ),
       awaitRecords: unused,
       openTransactions: unused,
       topicConfiguration: unused,

@@ -8,6 +8,7 @@ import { retrying } from "../retrying.ts";
 import { checkUnchanged } from "./checks.ts";
 import { endBelow, offsetsGone, unreadable } from "./errors.ts";
 import type { PartitionIdentity } from "./identity.ts";
+import type { Piece } from "./prefetcher.ts";
 
 /** How long a broker may wait for records of which we know that they are there. */
 const maxWaitMs = 500;
@@ -32,12 +33,6 @@ export interface ReadOptions {
   readonly timeoutMs: number;
 }
 
-/** Whole batches, and the offset behind them. */
-interface Piece {
-  readonly fetched: Fetched;
-  readonly next: number;
-}
-
 /** The last one of a range brings the word that topic and log are still those of the plan. */
 interface CheckedPiece extends Piece {
   readonly unchanged?: Promise<void>;
@@ -48,11 +43,14 @@ export class RangeReader {
   readonly #client: KafkaClient;
   readonly #range: ReadRange;
   readonly #options: ReadOptions;
+  readonly #prefetched: Iterator<Piece>;
 
-  constructor(client: KafkaClient, range: ReadRange, options: ReadOptions) {
+  /** @param prefetched pieces from the range's beginning on, which need not be fetched any more */
+  constructor(client: KafkaClient, range: ReadRange, options: ReadOptions, prefetched: Iterable<Piece> = []) {
     this.#client = client;
     this.#range = range;
     this.#options = options;
+    this.#prefetched = prefetched[Symbol.iterator]();
   }
 
   /**
@@ -110,6 +108,8 @@ export class RangeReader {
 
   async #fetch(position: number, signal: AbortSignal | undefined): Promise<Piece> {
     const { id, to } = this.#range;
+    const { value: prefetched } = this.#prefetched.next() as IteratorResult<Piece, undefined>;
+    if (prefetched) return { ...prefetched, next: Math.min(prefetched.next, to) };
     const until = performance.now() + this.#options.timeoutMs;
     for (let empty = 1; ; empty += 1) {
       const fetched = await this.#fetchOnce(position, until - performance.now(), signal);

@@ -13,6 +13,7 @@ import type { KafkaClient } from "../client.ts";
 import { retrying } from "../retrying.ts";
 import { Discovery } from "./discovery.ts";
 import { parseIdentity, parsePartitionId, partitionId } from "./identity.ts";
+import { type Piece, Prefetcher } from "./prefetcher.ts";
 import { RangeReader, type ReadOptions, type ReadRange } from "./range-reader.ts";
 import { SizeEstimate } from "./size-estimate.ts";
 import { TopicSelection } from "./topics.ts";
@@ -38,6 +39,8 @@ export interface KafkaSourceSurroundings {
   /** The input ends where the partitions end when they are first looked at; partitions that are made later are left to a later run. */
   readonly bounded: boolean;
   readonly clock: Clock;
+  /** The process goes on between two epochs: `prefetch` is heard. */
+  readonly stays?: boolean;
   /** Bytes that a fetch asks for; 256 KiB. */
   readonly fetchBytes?: number;
   /** Bytes to which a batch may inflate; a larger one follows `onError`. 256 MiB. */
@@ -70,6 +73,7 @@ class KafkaSource implements Source {
   readonly #estimate: SizeEstimate;
   readonly #options: ReadOptions;
   readonly #bounded: boolean;
+  readonly #prefetcher: Prefetcher | undefined;
   /** Of a bounded run: its ends, by partition. */
   #ends: ReadonlyMap<string, PartitionStatus> | undefined;
   #found: readonly PartitionStatus[] = [];
@@ -77,13 +81,14 @@ class KafkaSource implements Source {
   constructor(
     { topics, startFrom, isolation }: Omit<KafkaSourceSettings, "connection">,
     client: KafkaClient,
-    { bounded, clock, ...options }: KafkaSourceSurroundings,
+    { bounded, clock, stays = false, ...options }: KafkaSourceSurroundings,
   ) {
     this.#client = client;
     this.#bounded = bounded;
     this.#discovery = new Discovery(client, clock, { topics: new TopicSelection(topics), startFrom, isolation });
     this.#estimate = new SizeEstimate(clock);
     this.#options = { ...defaults, ...options, isolation };
+    this.#prefetcher = stays ? new Prefetcher(client, { isolation, maxBytes: this.#options.fetchBytes }) : undefined;
   }
 
   async discover(known: readonly KnownPartition[]): Promise<PartitionStatus[]> {
@@ -141,7 +146,11 @@ class KafkaSource implements Source {
   }
 
   read(range: SourceRange, signal?: AbortSignal): AsyncIterable<RecordBatch> {
-    return range.from < range.to ? this.#reader(range).batches(signal) : nothing();
+    return range.from < range.to ? this.#reader(range, this.#prefetcher?.take(range)).batches(signal) : nothing();
+  }
+
+  prefetch(ranges: readonly SourceRange[]): void {
+    this.#prefetcher?.expect(ranges);
   }
 
   async place({ id }: SourceRange, offset: number) {
@@ -149,14 +158,16 @@ class KafkaSource implements Source {
   }
 
   /** The client is its owner's to close. */
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.#prefetcher?.close();
+  }
 
   #bytesPerOffset(range: SourceRange): Promise<number> {
     return this.#estimate.bytesPerOffset(range.id, () => this.#reader(range).bytesPerOffset());
   }
 
-  #reader({ id, identity, from, to }: SourceRange): RangeReader {
+  #reader({ id, identity, from, to }: SourceRange, prefetched?: readonly Piece[]): RangeReader {
     const range: ReadRange = { id, of: parsePartitionId(id), identity: parseIdentity(id, identity), from, to };
-    return new RangeReader(this.#client, range, this.#options);
+    return new RangeReader(this.#client, range, this.#options, prefetched);
   }
 }

@@ -1,4 +1,4 @@
-import type { Fetched, FetchRequest, Position } from "../../client.ts";
+import type { Fetched, FetchLimits, Position } from "../../client.ts";
 import type { Answer, ApiRequest } from "../api-request.ts";
 import { isolationCode } from "./offsets.ts";
 import { body, byTopic, readByPartition, readNumber, writeArray } from "./wire.ts";
@@ -6,13 +6,13 @@ import { body, byTopic, readByPartition, readNumber, writeArray } from "./wire.t
 const nothing = Buffer.alloc(0);
 const none: Fetched = { records: nothing, logStart: -1, highWatermark: -1, lastStable: -1, aborted: [] };
 
-/** How much, and how long to wait for a first byte: for all partitions together. */
-export type FetchLimits = Pick<FetchRequest, "isolation" | "maxBytes" | "maxWaitMs">;
+/** A position, and perhaps the leader epoch that the broker must be in. */
+type FetchPosition = Position & { readonly leaderEpoch?: number };
 
 /** Without a session (KIP-227). The records are views of the answer. */
 export function fetch(
-  from: readonly Position[],
-  { isolation, maxBytes, maxWaitMs }: FetchLimits,
+  from: readonly FetchPosition[],
+  { isolation, minBytes = 1, maxBytes, maxWaitMs }: Omit<FetchLimits, "minBytes"> & Partial<FetchLimits>,
 ): ApiRequest<Answer<Fetched>[]> {
   return {
     name: "Fetch",
@@ -22,14 +22,14 @@ export function fetch(
       encoder
         .writeInt32(-1)
         .writeInt32(maxWaitMs)
-        .writeInt32(1)
-        .writeInt32(maxBytes)
+        .writeInt32(minBytes)
+        .writeInt32(maxBytes * from.length)
         .writeInt8(isolationCode(isolation));
       encoder.writeInt32(0).writeInt32(-1);
       writeArray(encoder, byTopic(from), ([topic, each]) => {
         encoder.writeString(topic);
-        writeArray(encoder, each, ({ partition, offset }) =>
-          encoder.writeInt32(partition).writeInt32(-1).writeInt64(offset).writeInt64(-1).writeInt32(maxBytes),
+        writeArray(encoder, each, ({ partition, offset, leaderEpoch = -1 }) =>
+          encoder.writeInt32(partition).writeInt32(leaderEpoch).writeInt64(offset).writeInt64(-1).writeInt32(maxBytes),
         );
       });
       encoder.writeInt32(0).writeString("");
