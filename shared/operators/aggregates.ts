@@ -37,6 +37,9 @@ const addOne = withKernel(
   },
 );
 
+/** What begins with 0. `init` may be this very function, which is then not called for each key (window-table.ts). */
+export const zero = (): number => 0;
+
 /** Adds numbers up. `merge` may be this very function, which is then not called for each key (merge.ts). */
 export const plus = (own: number, other: number): number => own + other;
 
@@ -48,7 +51,7 @@ export function count(): Aggregate<unknown, number, number> {
   return {
     name: "count",
     numeric: true,
-    init: () => 0,
+    init: zero,
     add: addOne,
     merge: plus,
     result: itself,
@@ -137,7 +140,7 @@ function foldNumbers<T>(
   return {
     name,
     numeric: true,
-    init: () => initial,
+    init: initial === 0 ? zero : () => initial,
     add: addNumber<T, number>(name, select, combine),
     merge: combine,
     result: itself,

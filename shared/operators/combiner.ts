@@ -58,11 +58,7 @@ export class Combiner {
     if (count > 0) this.#running?.(this.#node.id, origin.partition, origin.offset(rows[0]!));
     for (let from = 0; from < count; ) {
       const { first, last, from: earliest, until } = windowsAt(window, times[rows[from]!]!);
-      let to = from + 1;
-      for (; to < count; to++) {
-        const time = times[rows[to]!]!;
-        if (time < earliest || time >= until) break;
-      }
+      const to = endOfRun(times, rows, from + 1, count, earliest, until);
       let start = first;
       while (start <= last && this.#isLate(start)) start += window.everyMs;
       if (start > first) this.#writeLate(keys, input, times, from, to, first, start);
@@ -137,4 +133,20 @@ export class Combiner {
       this.#failures.record(late, origin, rows[index]!, error, { key, windowStart, windowEnd });
     });
   }
+}
+
+/** The first of `[from, to)` whose time is not in `[earliest, until)`. */
+function endOfRun(
+  times: Float64Array,
+  rows: Int32Array,
+  from: number,
+  to: number,
+  earliest: number,
+  until: number,
+): number {
+  for (let index = from; index < to; index++) {
+    const time = times[rows[index]!]!;
+    if (time < earliest || time >= until) return index;
+  }
+  return to;
 }

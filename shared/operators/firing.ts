@@ -1,6 +1,7 @@
 import type { WindowNode } from "../pipeline/topology.ts";
 import type { Column } from "../state/columns.ts";
 import { byGroupAndKey, type KeyOrder } from "../state/key-order.ts";
+import type { KeyColumn } from "../state/key-table.ts";
 import { always, type OperatorState, windowsInOrder } from "../state/stage-state.ts";
 import type { WindowState } from "../state/window-state.ts";
 import { copyBytes } from "../utf8.ts";
@@ -60,17 +61,28 @@ function firingWindows(
 
 function inOrder({ keys: table, columns }: WindowState, keys: KeyOrder) {
   const { order } = keys;
-  const ends = new Int32Array(order.length + 1);
-  for (let index = 0; index < order.length; index++) {
-    const number = order[index]!;
-    ends[index + 1] = ends[index]! + table.ends[number + 1]! - table.ends[number]!;
-  }
-  const bytes = Buffer.allocUnsafe(ends[order.length]!);
-  for (let index = 0; index < order.length; index++) {
-    const from = table.ends[order[index]!]!;
-    copyBytes(bytes, ends[index]!, table.bytes, from, from + ends[index + 1]! - ends[index]!);
-  }
+  const ends = endsInOrder(table.ends, order);
+  const bytes = bytesInOrder(table, order, ends);
   return { keys, bytes, ends, columns: columns.map((column) => columnInOrder(column, order)) };
+}
+
+function endsInOrder(ends: Int32Array, order: Int32Array): Int32Array {
+  const sorted = new Int32Array(order.length + 1);
+  for (let index = 0, end = 0; index < order.length; index++) {
+    const number = order[index]!;
+    end += ends[number + 1]! - ends[number]!;
+    sorted[index + 1] = end;
+  }
+  return sorted;
+}
+
+function bytesInOrder({ bytes, ends }: KeyColumn, order: Int32Array, sortedEnds: Int32Array): Buffer {
+  const sorted = Buffer.allocUnsafeSlow(sortedEnds[order.length]!);
+  for (let index = 0; index < order.length; index++) {
+    const from = ends[order[index]!]!;
+    copyBytes(sorted, sortedEnds[index]!, bytes, from, from + sortedEnds[index + 1]! - sortedEnds[index]!);
+  }
+  return sorted;
 }
 
 function columnInOrder(column: Column, order: Int32Array): Column {

@@ -2,6 +2,7 @@ import { type AnyAggregate, type Column, growColumns, type NamedAggregate, newCo
 import type { Entries } from "../state/entries.ts";
 import type { KeyColumn } from "../state/key-table.ts";
 import { checkAccumulators, checkedAccumulator, checkedNumber } from "./accumulators.ts";
+import { zero } from "./aggregates.ts";
 import { CellTable } from "./cell-table.ts";
 import { beginsAnew } from "./expiry.ts";
 import { fieldFoldOf, kernelOf } from "./kernels.ts";
@@ -26,6 +27,7 @@ export class WindowTable {
   readonly #columns: Column[];
   /** Column of the latest event times, and how much later a value must be to begin its key anew; undefined if none ever does. */
   readonly #lifetime: { readonly latest: number; readonly expireAfterMs: number } | undefined;
+  readonly #beginsWithZeros: boolean;
   readonly #scratch = new Scratch();
   #undo: Undo | undefined;
 
@@ -34,6 +36,7 @@ export class WindowTable {
     this.#aggregates = aggregates;
     this.#lifetime = expireAfterMs === undefined ? undefined : { latest: aggregates.length - 2, expireAfterMs };
     this.#columns = newColumns(aggregates, this.#cells.capacity);
+    this.#beginsWithZeros = aggregates.every(({ aggregate }) => aggregate.numeric === true && aggregate.init === zero);
   }
 
   /**
@@ -115,11 +118,16 @@ export class WindowTable {
     const known = this.#cells.count;
     this.#cells.locateAll(numbers, from, to, cells);
     growColumns(this.#columns, this.#cells.capacity);
-    let cell = known;
+    if (this.#beginsWithZeros) for (const column of this.#columns) column.fill(0, known, this.#cells.count);
+    else this.#beginEach(known, (cell, error) => fail(from + cells.indexOf(cell), error));
+  }
+
+  #beginEach(from: number, fail: (cell: number, error: unknown) => void): void {
+    let cell = from;
     try {
       for (; cell < this.#cells.count; cell++) this.#begin(cell);
     } catch (error) {
-      fail(from + cells.indexOf(cell), error);
+      fail(cell, error);
     }
   }
 
