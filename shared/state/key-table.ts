@@ -43,6 +43,12 @@ export class KeyTable implements KeyColumn {
     return this.hashes.length;
   }
 
+  /** Forgets all keys, and keeps its room. */
+  clear(): void {
+    this.count = 0;
+    this.#slots.fill(0);
+  }
+
   /** Makes room for so many keys in all, where they are known to come: else they are moved each time that their number doubles. */
   reserve(keys: number): void {
     if (keys > this.capacity) this.#grow(2 ** Math.ceil(Math.log2(keys)));

@@ -1,6 +1,7 @@
 import { isStateful, type StatefulNode, type Topology } from "../pipeline/topology.ts";
 import { aggregatesOf, type NamedAggregate } from "./columns.ts";
 import type { Link, Part } from "./link.ts";
+import { SpareRooms } from "./spare-rooms.ts";
 import { WindowState } from "./window-state.ts";
 
 /** Key groups `[from, to)`. */
@@ -15,6 +16,7 @@ export interface OperatorState {
   readonly aggregates: readonly NamedAggregate[];
   /** By start, epoch milliseconds. */
   readonly windows: Map<number, WindowState>;
+  readonly spareRooms: SpareRooms;
 }
 
 /** The "start" of the state of operators without windows. */
@@ -45,7 +47,12 @@ export class StageState {
     this.chains = Array.from({ length: groups.to - groups.from }, () => []);
     const ids = topology.stages.find(({ index }) => index === stage)?.operators ?? [];
     const nodes = topology.nodes.filter(isStateful).filter(({ id }) => ids.includes(id));
-    this.operators = nodes.map((node) => ({ node, aggregates: aggregatesOf(node), windows: new Map() }));
+    this.operators = nodes.map((node) => ({
+      node,
+      aggregates: aggregatesOf(node),
+      windows: new Map(),
+      spareRooms: new SpareRooms(),
+    }));
   }
 
   operator(id: string): OperatorState {
@@ -55,21 +62,21 @@ export class StageState {
   }
 
   /** The window that starts then, made if it is new. */
-  window({ windows, aggregates, node }: OperatorState, start: number): WindowState {
+  window({ windows, aggregates, node, spareRooms }: OperatorState, start: number): WindowState {
     let window = windows.get(start);
     if (window === undefined) {
-      window = new WindowState(aggregates, node.id, start);
+      window = new WindowState(aggregates, node.id, start, spareRooms.take());
       windows.set(start, window);
     }
     return window;
   }
 
   /** Forgets a window. */
-  remove({ windows }: OperatorState, start: number): void {
+  remove({ windows, spareRooms }: OperatorState, start: number): void {
     const window = windows.get(start);
     if (window === undefined) return;
     windows.delete(start);
-    window.discard();
+    spareRooms.give(window.discard());
     this.removed.add(window);
   }
 

@@ -5,6 +5,7 @@ import { aggregate, count } from "../operators/aggregates.ts";
 import { mergeAll, mergeEach } from "../operators/merge.ts";
 import type { AnyAggregate, NamedAggregate } from "./columns.ts";
 import type { Entries } from "./entries.ts";
+import { SpareRooms } from "./spare-rooms.ts";
 import { insert, tableOf } from "./test-support.ts";
 import { WindowState } from "./window-state.ts";
 
@@ -69,4 +70,39 @@ test("entries that share a dictionary are merged as if each had its key", () => 
       },
     ),
   );
+});
+
+test("a window in the room of another one begins empty", () => {
+  const fail = (_: number, error: unknown) => {
+    throw error;
+  };
+  const before = new WindowState(aggregates);
+  mergeAll(
+    before,
+    partial([
+      [1, 5],
+      [2, 6],
+      [30, 7],
+    ]),
+    aggregates,
+    fail,
+  );
+  const room = before.discard();
+  const rooms = new SpareRooms();
+  rooms.give(room);
+  const [after, other] = [new WindowState(aggregates, "", 0, rooms.take()), new WindowState(aggregates)];
+  assert.equal(rooms.take(), undefined);
+  assert.equal(before.keys.count, 0);
+  for (const window of [after, other])
+    mergeAll(
+      window,
+      partial([
+        [30, 1],
+        [3, 4],
+      ]),
+      aggregates,
+      fail,
+    );
+  assert.deepEqual(contents(after), contents(other));
+  assert.deepEqual(after.changedInOrder(8), other.changedInOrder(8));
 });

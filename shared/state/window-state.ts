@@ -3,6 +3,12 @@ import { countOf, type Entries } from "./entries.ts";
 import { byGroupAndKey, type KeyOrder } from "./key-order.ts";
 import { KeyTable } from "./key-table.ts";
 
+/** What a window keeps its keys and accumulators in. */
+export interface Room {
+  readonly keys: KeyTable;
+  readonly columns: Column[];
+}
+
 /**
  * The merged accumulators of one window of one operator, for the keys of one task. Knows what changed since the last snapshot: keys that it has not, and those
  * that are marked. So nothing is kept of what changed in a window that no snapshot has.
@@ -12,7 +18,7 @@ export class WindowState implements Entries {
   readonly operator: string;
   readonly start: number;
   readonly #aggregates: readonly NamedAggregate[];
-  #keys = new KeyTable();
+  #keys: KeyTable;
   #columns: Column[];
   /** Keys below this number are in the last snapshot. */
   #saved = 0;
@@ -22,11 +28,14 @@ export class WindowState implements Entries {
   #sorted: KeyOrder | undefined;
   #isGone = false;
 
-  constructor(aggregates: readonly NamedAggregate[], operator = "", start = 0) {
+  /** @param room that of another window of the operator, which is gone */
+  constructor(aggregates: readonly NamedAggregate[], operator = "", start = 0, room?: Room) {
     this.operator = operator;
     this.start = start;
     this.#aggregates = aggregates;
-    this.#columns = newColumns(aggregates, this.#keys.capacity);
+    this.#keys = room?.keys ?? new KeyTable();
+    this.#keys.clear();
+    this.#columns = room?.columns ?? newColumns(aggregates, this.#keys.capacity);
   }
 
   get keys(): KeyTable {
@@ -118,10 +127,12 @@ export class WindowState implements Entries {
     this.#setSaved();
   }
 
-  /** It is no more: lets go of its memory. */
-  discard(): void {
+  /** It is no more: lets go of its room, which nobody looks at any more. */
+  discard(): Room {
+    const room = { keys: this.#keys, columns: this.#columns };
     this.#isGone = true;
     this.#takeOver(new WindowState([]));
+    return room;
   }
 
   /** The numbers of these entries' keys, as `touch` gives them; whoever changes one marks it. */
