@@ -82,6 +82,21 @@ function contents(check: Check): void {
     for (const [start, end, expected] of ranges) assert.equal(await read(store, "k", { start, end }), expected);
   });
 
+  check("an object of many chunks, some of them empty, is all of them in order", async (store) => {
+    const chunks = Array.from({ length: 3000 }, (_, index) => text(index % 7 === 0 ? "" : `${index} `));
+    await store.put("many", chunks, durable);
+    assert.equal(await read(store, "many"), chunks.join(""));
+  });
+
+  check("what is read into given memory is what is read", async (store) => {
+    await store.put("k", [text("0123456789")], durable);
+    for (const size of [0, 4, 5, 100])
+      for (const range of [{ start: 2, end: 7 }, { start: 8, end: 20 }, undefined]) {
+        const found = await store.get("k", range, Buffer.alloc(size, "x"));
+        assert.equal(Buffer.from(found!).toString(), "0123456789".slice(range?.start, range?.end));
+      }
+  });
+
   check("what was put, and what was got, may be changed by its owner", async (store) => {
     const given = text("given");
     await store.put("k", [given], durable);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once as onceEmitted } from "node:events";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KafkaClient } from "../../shared/adapters/kafka/client.ts";
 import { createKafkaClient } from "../../shared/adapters/kafka/kafkajs.ts";
@@ -27,6 +29,11 @@ const { after, before, describe, test } = await needing(aBroker);
 const program = new URL("../support/kafka/committer.ts", import.meta.url).pathname;
 /** Calls to Kafka of a commit that is not warm: fence, marker, begin, two rounds of batches, marker, end. */
 const callsOfCommit = 7;
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile())
+    .map((one) => join(one.parentPath, one.name));
 
 for (const version of kafkaVersions)
   describe(`sink on Kafka ${version}`, { concurrency: false }, () => {
@@ -253,6 +260,27 @@ for (const version of kafkaVersions)
       await lane.decide(3);
       await lane.process().commit(3);
       assert.deepEqual(await seen(topic), once(2, 3));
+    });
+
+    test("staged records that were damaged are refused by the broker, and then told; mended, they are committed", async (context) => {
+      const topic = await newTopic();
+      const place = { topic, folder: folderOf(context) };
+      const lane = await begun(place);
+      const before = new Set(filesIn(place.folder));
+      await lane.decide(2);
+      const damage = () => {
+        for (const file of filesIn(place.folder).filter((one) => one.endsWith(".staged") && !before.has(one))) {
+          const bytes = readFileSync(file);
+          bytes[bytes.length - 2]! ^= 1;
+          writeFileSync(file, bytes);
+        }
+      };
+      damage();
+      await assert.rejects(lane.process().commit(2), { code: "staged-damaged", kind: "loss" });
+      assert.deepEqual(await seen(topic), once(1));
+      damage();
+      await lane.process().commit(2);
+      assert.deepEqual(await seen(topic), once(1, 2));
     });
 
     test("a limit that was lowered is waited for, and holds no reader up", async (context) => {

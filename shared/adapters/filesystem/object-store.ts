@@ -44,13 +44,13 @@ export class FileSystemObjectStore implements ObjectStore {
     });
   }
 
-  async get(key: string, range?: { start: number; end: number }): Promise<Uint8Array | undefined> {
+  async get(key: string, range?: { start: number; end: number }, into?: Uint8Array): Promise<Uint8Array | undefined> {
     const path = this.#pathOf(key);
     return await this.#named("read an object", async () => {
       const file = await unlessMissing(open(path));
       if (!file) return undefined;
       try {
-        return await readRange(file, range);
+        return await readRange(file, range, into);
       } finally {
         await file.close();
       }
@@ -85,7 +85,7 @@ export class FileSystemObjectStore implements ObjectStore {
   async #write(partial: string, chunks: readonly Uint8Array[], durable: boolean): Promise<void> {
     const file = await openNew(partial);
     try {
-      await file.writeFile(chunks);
+      await writeAll(file, chunks);
       if (durable) await file.sync();
     } finally {
       await file.close();
@@ -153,6 +153,24 @@ async function openNew(path: string): Promise<FileHandle> {
   return await open(path, "wx");
 }
 
+/** All chunks by as few calls as the system takes. */
+async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
+  let left = chunks.filter(({ length }) => length > 0);
+  while (left.length > 0) {
+    const { bytesWritten } = await file.writev(left);
+    left = after(left, bytesWritten);
+  }
+}
+
+/** What is left of the chunks behind so many bytes. */
+function after(chunks: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let skipped = bytes;
+  let whole = 0;
+  while (whole < chunks.length && chunks[whole]!.length <= skipped) skipped -= chunks[whole++]!.length;
+  const [first, ...others] = chunks.slice(whole);
+  return first === undefined ? [] : [first.subarray(skipped), ...others];
+}
+
 async function publish(partial: string, path: string): Promise<"published" | "exists"> {
   for (let tries = 1; ; tries++) {
     try {
@@ -164,13 +182,17 @@ async function publish(partial: string, path: string): Promise<"published" | "ex
   }
 }
 
-async function readRange(file: FileHandle, range?: { start: number; end: number }): Promise<Uint8Array | undefined> {
+async function readRange(
+  file: FileHandle,
+  range?: { start: number; end: number },
+  into?: Uint8Array,
+): Promise<Uint8Array | undefined> {
   const status = await file.stat();
   if (status.isDirectory()) return undefined;
   const start = Math.min(range?.start ?? 0, status.size);
   const length = Math.max(0, Math.min(range?.end ?? status.size, status.size) - start);
   // Its own memory, not a slice of Node's pool, so that the receiver may transfer it to another thread.
-  const bytes = Buffer.allocUnsafeSlow(length);
+  const bytes = into !== undefined && into.length >= length ? into : Buffer.allocUnsafeSlow(length);
   let filled = 0;
   while (filled < length) {
     const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled);

@@ -557,6 +557,8 @@ suite("what cannot be mended by trying again", () => {
     const world = await twoEpochs();
     for (const bytes of world.objects.objects.values()) bytes[100]! ^= 1;
     await assert.rejects(world.process().commit(2), { code: "staged-damaged" });
+    assert.equal(world.kafka.open, 0);
+    assert.deepEqual(world.seen(), once(1));
   });
   test("staged output that was cut off", async () => {
     const world = await twoEpochs();

@@ -5,13 +5,14 @@ import type { ObjectStore } from "../../../ports/object-store.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { CommitContext } from "../../../ports/sink.ts";
 import type { KafkaClient, TopicPartition } from "../client.ts";
+import { BatchBuffers } from "../record-batch/batch-buffers.ts";
 import { commitFailed, isWorthAnotherTry } from "./errors.ts";
 import { laneId } from "./lane-names.ts";
 import { LaneProducer } from "./lane-producer.ts";
 import type { LaneUnit } from "./lanes.ts";
 import { judgeMarker, type MarkerLimits } from "./marker.ts";
 import { persevere } from "./persevere.ts";
-import { readStaged, type StagedRange } from "./staged-output.ts";
+import { readStaged, type StagedRange, type TargetBatch } from "./staged-output.ts";
 
 /** Staged bytes that a commit has in memory at once, unless one range is longer. */
 const groupBytes = 32 * 1024 * 1024;
@@ -42,6 +43,7 @@ interface WarmProducer {
 export class LaneCommit {
   readonly #options: LaneCommitOptions;
   readonly #warm = new Map<string, WarmProducer>();
+  readonly #buffers = new BatchBuffers();
 
   constructor(options: LaneCommitOptions) {
     this.#options = options;
@@ -52,7 +54,7 @@ export class LaneCommit {
     await this.#persevere(context, async (tries, isLate) => {
       const producer = (tries === 0 && warm) || (await this.#fence(context, tries));
       if (producer === undefined) return;
-      await this.#publish(producer, context, isLate);
+      await this.#publish(producer, context, isLate, tries > 0);
       this.#warm.set(laneId(context), { producer, committed: context.epoch });
     });
   }
@@ -126,20 +128,27 @@ export class LaneCommit {
     return verdict === "committed" ? undefined : new LaneProducer(client, clock, identity);
   }
 
-  async #publish(producer: LaneProducer, context: CommitContext<LaneUnit>, isLate: () => boolean): Promise<void> {
+  /** @param thoroughly the try before may have failed because of what is staged: the broker does not say so for certain, and a loss must be told (I8) */
+  async #publish(
+    producer: LaneProducer,
+    context: CommitContext<LaneUnit>,
+    isLate: () => boolean,
+    thoroughly: boolean,
+  ): Promise<void> {
     const { epoch, unit } = context;
+    // The marker goes beside the rows: nobody sees either before the transaction's end.
+    const marker = { offset: epoch, metadata: unit.token };
+    const mark = () => producer.mark(laneId(context), this.#options.markerTopic, marker);
     let begun = false;
     try {
       for (const group of groupsOf(unit.staged)) {
-        const batches = await Promise.all(group.map((range) => readStaged(this.#options.objects, context, range)));
-        const isFirst = !begun;
-        if (isFirst) await producer.begin(partitionsOf(unit));
-        begun = true;
-        // The marker goes beside the rows: nobody sees either before the transaction's end.
-        const marker = { offset: epoch, metadata: unit.token };
-        const mark = () => producer.mark(laneId(context), this.#options.markerTopic, marker);
-        // What comes to a broker after an abort would begin another transaction: so both are over, whichever fails.
-        await allEnded([producer.send(batches.flat()), isFirst && mark()]);
+        await this.#withStaged(context, group, thoroughly, async (batches) => {
+          const isFirst = !begun;
+          if (isFirst) await producer.begin(partitionsOf(unit));
+          begun = true;
+          // What comes to a broker after an abort would begin another transaction: so both are over, whichever fails.
+          await allEnded([producer.send(batches), isFirst && mark()]);
+        });
         // Before the brokers' own time-out, which would look like a zombie's fencing.
         if (isLate()) throw late();
       }
@@ -148,6 +157,21 @@ export class LaneCommit {
       throw error;
     }
     await producer.commit();
+  }
+
+  /** Memory that the batches were in is used again if all were acknowledged; else a socket may still read it. */
+  async #withStaged(
+    context: CommitContext<LaneUnit>,
+    ranges: readonly StagedRange[],
+    thoroughly: boolean,
+    use: (batches: TargetBatch[]) => Promise<void>,
+  ): Promise<void> {
+    const memory = ranges.map(({ bytes }) => this.#buffers.take(bytes));
+    const read = ranges.map((range, at) =>
+      readStaged(this.#options.objects, context, range, { into: memory[at]!, thoroughly }),
+    );
+    await use((await Promise.all(read)).flat());
+    for (const one of memory) this.#buffers.give(one);
   }
 }
 

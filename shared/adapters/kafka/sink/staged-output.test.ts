@@ -9,11 +9,12 @@ import { MemoryObjectStore } from "../../memory/object-store.ts";
 import { SeededRandom } from "../../memory/random.ts";
 import { systemClock } from "../../system/clock.ts";
 import { crc32c } from "../record-batch/crc32c.ts";
-import { stampBatch } from "../record-batch/encode.ts";
+import { batchHeaderBytes, stampBatch } from "../record-batch/encode.ts";
 import { createKafkaSink } from "./sink.ts";
 import { readStaged } from "./staged-output.ts";
 
 const place = { ...owner, epoch: 1 };
+const thorough = { into: Buffer.alloc(0), thoroughly: true };
 
 async function sinkOn(objects: ObjectStore) {
   const kafka = new FakeKafka();
@@ -36,10 +37,10 @@ async function staged() {
 test("what an earlier version staged, with a digest of all bytes, is read as it was", async () => {
   const { objects, range, bytes } = await staged();
   const earlier = { ...range, digest: hash("sha256", bytes) };
-  const batches = await readStaged(objects, place, earlier);
+  const batches = await readStaged(objects, place, earlier, thorough);
   assert.deepEqual(
     batches.map(({ batch }) => batch),
-    (await readStaged(objects, place, range)).map(({ batch }) => batch),
+    (await readStaged(objects, place, range, thorough)).map(({ batch }) => batch),
   );
   for (const { batch, checksum } of batches) {
     batch.fill(0, 17, 21); // it had no check sum either
@@ -47,16 +48,36 @@ test("what an earlier version staged, with a digest of all bytes, is read as it 
     assert.equal(batch.readUInt32BE(17), crc32c(batch, 21));
   }
   bytes[bytes.length - 1]! ^= 1;
-  await assert.rejects(readStaged(objects, place, earlier), { code: "staged-damaged" });
+  await assert.rejects(readStaged(objects, place, earlier, thorough), { code: "staged-damaged" });
 });
 
 test("any byte that is not what it was is noticed", async () => {
   const { objects, range, bytes } = await staged();
-  await readStaged(objects, place, range);
+  await readStaged(objects, place, range, thorough);
   for (let at = 0; at < bytes.length; at++) {
     bytes[at]! ^= 64;
-    await assert.rejects(readStaged(objects, place, range), { code: "staged-damaged" }, `byte ${at}`);
+    await assert.rejects(readStaged(objects, place, range, thorough), { code: "staged-damaged" }, `byte ${at}`);
     bytes[at]! ^= 64;
+  }
+});
+
+test("what the broker cannot know of what is not read thoroughly is noticed: any byte of a header", async () => {
+  const { objects, range, bytes } = await staged();
+  const reading = { ...thorough, thoroughly: false };
+  const batches = await readStaged(objects, place, range, reading);
+  for (const { batch } of batches)
+    for (let at = 0; at < batchHeaderBytes; at++) {
+      const byte = Buffer.from(bytes).indexOf(batch) + at;
+      bytes[byte]! ^= 64;
+      await assert.rejects(readStaged(objects, place, range, reading), { code: "staged-damaged" }, `byte ${byte}`);
+      bytes[byte]! ^= 64;
+    }
+  const [{ batch, checksum }] = batches as [(typeof batches)[0]];
+  for (let at = batchHeaderBytes; at < batch.length; at++) {
+    const sent = Buffer.from(batch);
+    sent[at]! ^= 64;
+    stampBatch(sent, { producerId: 1n, producerEpoch: 1 }, 0, checksum);
+    assert.notEqual(sent.readUInt32BE(17), crc32c(sent, 21), "the broker's check fails");
   }
 });
 
