@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, extname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Stack } from "aws-cdk-lib";
 import { type NodejsFunctionProps, OutputFormat } from "aws-cdk-lib/aws-lambda-nodejs";
 import type { Construct } from "constructs";
 import type { functionsOf } from "../functions/index.ts";
+import { entryUrl, runsFromSources } from "../local/package-files.ts";
 import { UsageError } from "../shared/errors.ts";
 
 /** Of the handlers. Written down here, so that the declarations of the package do without those of Lambda. */
@@ -23,9 +24,7 @@ export const functionNames = [
 
 export type FunctionName = (typeof functionNames)[number];
 
-const extension = extname(import.meta.url);
-const runsFromSources = extension === ".ts";
-const functionsModule = fileURLToPath(new URL(`../functions/index${extension}`, import.meta.url));
+const functionsModule = fileURLToPath(entryUrl("functions/index"));
 const lockFiles = ["package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock"];
 
 /**

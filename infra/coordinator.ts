@@ -1,12 +1,10 @@
-import { readFileSync } from "node:fs";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import { DefinitionBody, LogLevel, StateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import type { Construct } from "constructs";
+import definition from "../statemachines/checkpoint.asl.json" with { type: "json" };
 import { acknowledge, acknowledgeWildcards } from "./acknowledged.ts";
 import type { PipelineFunctions } from "./functions.ts";
-
-const definition = new URL("../statemachines/checkpoint.asl.json", import.meta.url);
 
 /** The state machine of the one definition, with functions in its placeholders. */
 export function coordinator(
@@ -27,7 +25,7 @@ export function coordinator(
   const machine = new StateMachine(scope, "Coordinator", {
     stateMachineName: name,
     role,
-    definitionBody: DefinitionBody.fromString(readFileSync(definition, "utf8")),
+    definitionBody: DefinitionBody.fromString(JSON.stringify(definition)),
     definitionSubstitutions: {
       PlanFunction: plan.functionArn,
       FusedFunction: fused.functionArn,

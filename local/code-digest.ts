@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { engineVersion } from "./engine-version.ts";
+import { codeRoot, entryUrl, runsFromSources } from "./package-files.ts";
 
 /**
  * The digest of the code that a pipeline consists of (protocol §5): all files that its module has loaded outside node_modules, by content, so that
@@ -23,9 +23,9 @@ export interface Trail {
 }
 export const trail: Trail = {};
 
-const engineRoot = new URL("..", import.meta.url).href;
+/** Of the sources. All that is built is the engine. */
 const engineFolders = ["shared", "composition", "functions", "local", "statemachines"];
-const runsFromSources = extname(import.meta.url) === ".ts";
+const engineRoots = runsFromSources ? engineFolders.map((folder) => `${codeRoot}${folder}/`) : [codeRoot.href];
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
@@ -61,12 +61,7 @@ function digestOf(files: readonly string[]): string {
 }
 
 async function digestInNewThread(url: string): Promise<string> {
-  const code = `const { workerData, parentPort } = require("node:worker_threads");
-    Promise.all(workerData.hooks.map((hook) => import(hook)))
-      .then(([{ loadedDigest }]) => import(workerData.url).then(() => parentPort.postMessage(loadedDigest(workerData.url))));`;
-  const others = ["self-reference", "typescript-modules"].map((name) => name + extname(import.meta.url));
-  const hooks = [import.meta.url, ...others.map((file) => new URL(file, import.meta.url).href)];
-  const worker = new Worker(code, { eval: true, workerData: { hooks, url } });
+  const worker = new Worker(entryUrl("local/digest-worker"), { workerData: { url } });
   const [digest] = await once(worker, "message");
   await worker.terminate();
   return digest;
@@ -103,16 +98,16 @@ export function isUserCode(url: string): boolean {
 }
 
 function isEngine(url: string): boolean {
-  return engineFolders.some((folder) => url.startsWith(`${engineRoot}${folder}/`));
+  return engineRoots.some((root) => url.startsWith(root));
 }
 
 /** The version stands for an installed engine; the files themselves for one that is being worked on. */
 function engineDigest(): string[] {
-  return [engineVersion(), ...(runsFromSources ? engineFolders.flatMap(digestFolder) : [])];
+  return [engineVersion(), ...(runsFromSources ? engineRoots.flatMap(digestFolder) : [])];
 }
 
 function digestFolder(folder: string): string[] {
-  const root = new URL(`${folder}/`, engineRoot);
+  const root = new URL(folder);
   if (!existsSync(root)) return [];
   return readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.(ts|json)$/.test(name) && !name.endsWith(".test.ts"))

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { findPackageJSON } from "node:module";
+import { packageRoot } from "./package-files.ts";
 
 /** The version of this very package, from its sources as well as from `dist/`. */
 export function engineVersion(): string {
-  return JSON.parse(readFileSync(findPackageJSON("..", import.meta.url)!, "utf8")).version;
+  return JSON.parse(readFileSync(new URL("package.json", packageRoot), "utf8")).version;
 }

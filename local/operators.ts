@@ -4,6 +4,7 @@ import type { OperateOutcome } from "../shared/epoch/operate.ts";
 import type { TaskName } from "../shared/epoch/plan.ts";
 import { type ErrorDescription, InfrastructureError, revive, UserCodeError } from "../shared/errors.ts";
 import type { Ledger } from "../shared/ports/ledger.ts";
+import { entryUrl } from "./package-files.ts";
 import { buffersOf, ParcelRoom } from "./parcels.ts";
 import { readWhereabouts, whereaboutsBytes } from "./whereabouts.ts";
 
@@ -132,8 +133,7 @@ class Thread {
   }
 
   private start(): Worker {
-    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), {
+    const worker = new Worker(entryUrl("local/worker"), {
       workerData: { ...this.options.setup, whereabouts: this.whereabouts } satisfies WorkerSetup,
       stdout: true,
     });

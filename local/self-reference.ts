@@ -5,15 +5,14 @@
  * Import this module for its effect, in every thread, before a pipeline is imported: hooks are not inherited by worker threads.
  */
 import { registerHooks } from "node:module";
-import { extname } from "node:path";
+import { entryUrl } from "./package-files.ts";
 
-const extension = extname(import.meta.url);
 const entries = new Map(
   Object.entries({
-    epochflow: "../shared/index",
-    "epochflow/testing": "../shared/testing/index",
-    "epochflow/local": "./index",
-  }).map(([specifier, path]) => [specifier, new URL(path + extension, import.meta.url).href]),
+    epochflow: "shared/index",
+    "epochflow/testing": "shared/testing/index",
+    "epochflow/local": "local/index",
+  }).map(([specifier, path]) => [specifier, entryUrl(path).href]),
 );
 
 registerHooks({

@@ -34,7 +34,7 @@ async function runWith(more: Record<string, string>, cwd: string, command: strin
 
 const pipeline = `
 import { count, files, parameter, pipeline, seconds, text, tumbling } from "epochflow";
-import { wordsOf } from "./words.ts";
+import { wordsOf } from "./words.mts";
 
 export default pipeline("words")
   .from(files.source({ path: parameter("input"), value: text(), timestamp: (line) => Number.parseInt(line, 10) }))
@@ -64,7 +64,7 @@ before(async () => {
   await run(app, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund", tarball);
   writeFileSync(join(app, "pipeline.ts"), pipeline);
   writeFileSync(
-    join(app, "words.ts"),
+    join(app, "words.mts"),
     'export const wordsOf = (line: string): string[] => line.split("\\t")[1]!.split(" ");\n',
   );
   writeFileSync(join(app, "lines.tsv"), "1000\ta b a\n2000\tb a\n12000\ta\n");
@@ -85,7 +85,8 @@ test("holds the compiled engine and what belongs to it, and nothing else", () =>
     packed.filter((path) => !expected.test(path)),
     [],
   );
-  for (const path of ["LICENSE", "README.md", "dist/statemachines/checkpoint.asl.json", "dist/shared/index.d.ts"])
+  const code = ["statemachines/checkpoint.asl.json", "shared/index.d.ts", "functions/index.js"];
+  for (const path of ["LICENSE", "README.md", ...code.map((file) => `dist/${file}`)])
     assert.ok(packed.includes(path), path);
 });
 
@@ -160,6 +161,7 @@ test("verifies a pipeline under simulated faults", async () => {
 test("runs a pipeline from a program", async () => {
   const program = `
     import { readRows, run } from "epochflow/local";
+    import "./words.mts"; // it is loaded before there are hooks that note the pipeline's code
     const { outcome, outputs } = await run("pipeline.ts", { parameters: { input: "lines.tsv" }, state: "other-state" });
     let rows = 0;
     for await (const _ of readRows("out")) rows++;

@@ -1,20 +1,17 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { packageRoot } from "../../local/package-files.ts";
 
-/** The root of this package: above the compiled code, or above the sources in a clone. */
-function root(): string {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder))
-    if (existsSync(join(folder, "cli/bin.mjs")) && existsSync(join(folder, "package.json"))) return folder;
-}
+const root = fileURLToPath(packageRoot);
 
-export const templatesFolder = (): string => join(root(), "cli/templates");
+export const templatesFolder = (): string => join(root, "cli/templates");
 
 export function engineManifest(): {
   readonly version: string;
   readonly devDependencies: Readonly<Record<string, string>>;
 } {
-  return JSON.parse(readFileSync(join(root(), "package.json"), "utf8"));
+  return JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 }
 
 /**
@@ -23,9 +20,8 @@ export function engineManifest(): {
  * @param project folder of the other project
  */
 export function ownSpecifier(project: string): string {
-  const folder = root();
-  const modules = dirname(folder);
-  if (!modules.endsWith("node_modules")) return fileSpecifier(project, folder);
+  const modules = dirname(root);
+  if (!modules.endsWith("node_modules")) return fileSpecifier(project, root);
   const resolved = resolvedIn(modules);
   if (resolved?.startsWith("file:")) {
     const file = resolve(dirname(modules), resolved.slice("file:".length));

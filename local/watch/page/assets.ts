@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import module from "node:module";
+import { codeRoot, runsFromSources } from "../../package-files.ts";
 
 /** What the page consists of: paths below this package's `local`, without the ending of a module. */
 const documents = {
@@ -19,7 +20,7 @@ export interface Asset {
 
 /** The page's files by the paths of their addresses, and nothing else. They lie beside each other as on disk, so that their imports lead to each other. */
 export function loadAssets(): ReadonlyMap<string, Asset> {
-  const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
+  const read = (file: string) => readFileSync(new URL(`local/${file}`, codeRoot), "utf8");
   return new Map<string, Asset>([
     ...Object.entries(documents).map(([path, { file, type }]) => [path, { type, body: read(file) }] as const),
     ...[...modules, "format"].map((name) => [`/${name}.js`, moduleOf(name, read)] as const),
@@ -29,7 +30,7 @@ export function loadAssets(): ReadonlyMap<string, Asset> {
 /** In a clone modules are TypeScript, which Node runs as it is and browsers do not. */
 function moduleOf(name: string, read: (file: string) => string): Asset {
   const type = "text/javascript; charset=utf-8";
-  if (!import.meta.url.endsWith(".ts")) return { type, body: read(`${name}.js`) };
+  if (!runsFromSources) return { type, body: read(`${name}.js`) };
   const body = withoutWarning(() => module.stripTypeScriptTypes(read(`${name}.ts`)));
   return { type, body: body.replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.js"') };
 }

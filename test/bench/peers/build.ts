@@ -11,6 +11,11 @@ const built = join(cacheFolder, "peers");
 /** Clones of different versions share a cache. */
 const classes = `classes-${digestOf(sources)}`;
 
+/** Makes what users install of epochflow: that is what is measured, and not the sources. */
+export async function buildPackage(): Promise<void> {
+  await command(process.execPath, [fileURLToPath(new URL("../../../build.ts", import.meta.url))]);
+}
+
 /** Resolves the modules' jars and compiles them, as far as that is not done yet. */
 export async function buildJava(modules: readonly JavaModule[]): Promise<void> {
   mkdirSync(built, { recursive: true });

@@ -19,7 +19,7 @@ for (const [part, engines] of Object.entries({ throughputEngines, latencyEngines
 
 test("pipelines of ours run from the given topic to the given topic", async () => {
   const ours = [...throughputEngines, ...latencyEngines, ...recoveryEngines].filter(({ module }) => !module);
-  const paths = new Set(ours.map((engine) => engine.command(place)[3]!));
+  const paths = new Set(ours.map((engine) => engine.command(place)[2]!));
   assert.equal(paths.size, 4);
   for (const path of paths) {
     const { parameters } = describe((await import(pathToFileURL(path).href)).default);

@@ -97,7 +97,7 @@ function kafkaStreams(name: string, job: Job, epochMs: number): Engine {
   };
 }
 
-/** A pipeline of ours, in a process of its own with worker threads; with `follow` it does not end where its input does. */
+/** A pipeline of ours, run by the package as it is installed, in a process of its own with worker threads; with `follow` it does not end where its input does. */
 function epochflow(name: string, pipeline: string, epochMs: number, ...follow: readonly "follow"[]): Engine {
   const [program, path] = ["epochflow.ts", pipeline].map((file) => fileURLToPath(new URL(file, import.meta.url)));
   return {
@@ -105,8 +105,8 @@ function epochflow(name: string, pipeline: string, epochMs: number, ...follow: r
     epochMs,
     results: "topic",
     command: ({ bootstrap, input, output, work }) => [
-      ...[process.execPath, "--conditions=epochflow-source", program!],
-      ...[path!, bootstrap, input, output, work, String(epochMs), parallelism, ...follow],
+      ...[process.execPath, program!, path!],
+      ...[bootstrap, input, output, work, String(epochMs), parallelism, ...follow],
     ],
   };
 }

@@ -6,7 +6,7 @@ import { startKafka } from "../../support/kafka/broker.ts";
 import { startOracle } from "../../support/kafka/oracle.ts";
 import { emit, optionsOrExit, say } from "../../support/program.ts";
 import { grouped } from "../report.ts";
-import { buildJava } from "./build.ts";
+import { buildJava, buildPackage } from "./build.ts";
 import type { Engine } from "./engines.ts";
 import { measureLatency } from "./latency.ts";
 import { loadLines } from "./load.ts";
@@ -29,6 +29,7 @@ const brokerOptions = {
 async function bench(options: Options): Promise<boolean> {
   const chosen = Object.values(options.engines).flat();
   say("fetching and compiling");
+  await buildPackage();
   await buildJava(["tools", ...new Set(chosen.flatMap(({ module }) => module ?? []))]);
   const folder = mkdtempSync(join(tmpdir(), "epochflow-peers-"));
   const tidy = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
