@@ -108,6 +108,8 @@ export interface KafkaClient {
   /** End of a leader epoch in the leader's log (OffsetForLeaderEpoch); -1 if the broker does not know it. */
   endOfLeaderEpoch(partition: TopicPartition, leaderEpoch: number): Promise<number>;
   fetch(request: FetchRequest, signal?: AbortSignal): Promise<Fetched>;
+  /** Takes the memory of what was fetched for later answers: nobody looks at it any more. Where nobody knows that, it is left to garbage collection. */
+  release(fetched: Fetched): void;
   /**
    * What is there of several partitions, in their order, when it is enough or has taken long enough. Undefined for one whose leader is of another epoch than
    * was said, or has any other error: `fetch` tells which.

@@ -112,7 +112,11 @@ class KafkajsClient implements KafkaClient {
       deadline: this.#cluster.deadline(signal, request.maxWaitMs),
       request: (led) => fetch(led, request),
     });
-    return fetched!;
+    return this.#lent(fetched!);
+  }
+
+  release({ records }: Fetched): void {
+    this.#cluster.memory.giveBack(records);
   }
 
   async fetchEach(
@@ -125,10 +129,16 @@ class KafkajsClient implements KafkaClient {
     const asked = [...(await this.#cluster.byLeader(positions, deadline))].map(async ([node, led]) => {
       const connection = await this.#cluster.connection(node, deadline, eachLane);
       const answers = await connection.send(fetch(led, limits), deadline);
-      for (const [index, { code, value }] of answers.entries()) if (code === 0) found.set(led[index]!, value);
+      for (const [index, { code, value }] of answers.entries())
+        if (code === 0) found.set(led[index]!, this.#lent(value));
     });
     await Promise.all(asked);
     return positions.map((one) => found.get(one));
+  }
+
+  #lent(fetched: Fetched): Fetched {
+    this.#cluster.memory.lend(fetched.records);
+    return fetched;
   }
 
   async awaitRecords(positions: readonly Position[], maxWaitMs: number, signal?: AbortSignal): Promise<void> {

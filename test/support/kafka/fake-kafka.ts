@@ -134,6 +134,7 @@ export class FakeKafka {
       endOfLeaderEpoch: unused,
       fetch: unused,
       fetchEach: unused,
+      release: () => {},
       awaitRecords: unused,
       close: async () => {},
     };

@@ -36,7 +36,7 @@ export class FakeLog {
     return Math.min(this.lastStable ?? this.end, this.end);
   }
 
-  append(...values: readonly (string | null)[]): void {
+  append(...values: readonly (string | Buffer | null)[]): void {
     const base = this.end;
     const records = values.map((value, n) => ({
       offset: base + n,
@@ -120,6 +120,8 @@ export class FakeTopics {
           undefined,
           signal,
         ),
+      // Something else lies there then: whoever still looks at it finds that.
+      release: ({ records }) => void records.fill(0xff),
       awaitRecords: unused,
       openTransactions: unused,
       topicConfiguration: unused,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { AnswerMemory } from "./answer-memory.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { Encoder } from "./kafkajs-modules.ts";
 
@@ -16,7 +17,7 @@ test("answers come whole and in order, however the bytes are cut", () => {
     fc.property(answers, fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }), (given, cuts) => {
       const bytes = Buffer.concat(given.map(([id, body]) => framed(id, body)));
       const found: [number, Buffer][] = [];
-      const reader = new AnswerReader((id, body) => found.push([id, Buffer.from(body)]));
+      const reader = new AnswerReader(new AnswerMemory(), (id, body) => found.push([id, Buffer.from(body)]));
       for (let at = 0, cut = 0; at < bytes.length; cut++) {
         const size = cuts[cut % cuts.length]!;
         // A socket's memory may be used again.
@@ -36,7 +37,7 @@ test("answers come whole and in order, however the bytes are cut", () => {
 test("what cannot be the size of an answer is refused", () => {
   for (const size of [-1, 0, 3, 2 ** 30 + 1])
     assert.throws(
-      () => new AnswerReader(() => {}).push(new Encoder(4).writeInt32(size).buffer),
+      () => new AnswerReader(new AnswerMemory(), () => {}).push(new Encoder(4).writeInt32(size).buffer),
       /answer of -?\d+ bytes/,
     );
 });

@@ -1,17 +1,21 @@
+import type { AnswerMemory } from "./answer-memory.ts";
+
 const sizeBytes = 4;
 const leastBytes = 4;
 /** An answer that says it is larger is none, but what something else than a broker sends. */
 const mostBytes = 1 << 30;
 
-/** Cuts what a socket receives into answers: size, correlation id, body. A body that comes in one piece is a view of it; others are copied once. */
+/** Cuts what a socket receives into answers: size, correlation id, body. What it is given is copied, and may be used again at once. */
 export class AnswerReader {
+  readonly #memory: AnswerMemory;
   readonly #take: (correlationId: number, body: Buffer) => void;
   readonly #size = Buffer.alloc(sizeBytes);
   #sizeFilled = 0;
   #answer: Buffer | undefined;
   #filled = 0;
 
-  constructor(take: (correlationId: number, body: Buffer) => void) {
+  constructor(memory: AnswerMemory, take: (correlationId: number, body: Buffer) => void) {
+    this.#memory = memory;
     this.#take = take;
   }
 
@@ -26,16 +30,11 @@ export class AnswerReader {
     this.#sizeFilled += copied;
     if (this.#sizeFilled < sizeBytes) return at + copied;
     this.#sizeFilled = 0;
-    const start = at + copied;
     const size = this.#size.readInt32BE(0);
     if (size < leastBytes || size > mostBytes) throw new RangeError(`it sends an answer of ${size} bytes`);
-    if (start + size <= chunk.length) {
-      this.#end(chunk.subarray(start, start + size));
-      return start + size;
-    }
-    this.#answer = Buffer.allocUnsafeSlow(size);
+    this.#answer = this.#memory.take(size);
     this.#filled = 0;
-    return start;
+    return at + copied;
   }
 
   #go(chunk: Buffer, at: number): number {

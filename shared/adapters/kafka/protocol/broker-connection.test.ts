@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Address } from "./address.ts";
+import { AnswerMemory } from "./answer-memory.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { BrokerConnection } from "./broker-connection.ts";
 import { Deadline } from "./deadline.ts";
@@ -73,7 +74,7 @@ const ask = (more: Partial<ApiRequest<number>> = {}): ApiRequest<number> => ({
 });
 
 const open = (address: Address, timeoutMs = patientMs) =>
-  BrokerConnection.open(address, { brokers: [], clientId: "test" }, new Deadline(timeoutMs));
+  BrokerConnection.open(address, { brokers: [], clientId: "test" }, new AnswerMemory(), new Deadline(timeoutMs));
 const patient = () => new Deadline(patientMs);
 
 test("requests are answered each by its answer, and a throttle time is waited for", quick, async () => {

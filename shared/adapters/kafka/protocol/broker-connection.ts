@@ -1,9 +1,10 @@
-import { connect as connectPlain, isIP, type Socket } from "node:net";
+import { connect as connectPlain, isIP, type OnReadOpts, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { EpochflowError } from "../../../errors.ts";
 import type { KafkaConnection, KafkaSasl, KafkaTls } from "../connection/connection.ts";
 import { KafkaError } from "../errors.ts";
 import { type Address, formatAddress } from "./address.ts";
+import type { AnswerMemory } from "./answer-memory.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { connectionError, type Situation, type Stage, timedOut } from "./connection-failure.ts";
@@ -19,6 +20,9 @@ const keepAliveMs = 30_000;
 /** So long before a login ends there is another one. Brokers allow one a second. */
 const renewalMs = 3_000;
 
+/** Read at once, if so much is there. */
+const readBytes = 256 * 1024;
+
 type Versions = Readonly<Record<number, { minVersion: number; maxVersion: number }>>;
 
 /** A connection to one broker, authenticated. Requests are sent and answered in order. */
@@ -27,6 +31,7 @@ export class BrokerConnection {
   readonly #clientId: string;
   readonly #tls: object | null;
   readonly #sasl: KafkaSasl | undefined;
+  readonly #memory: AnswerMemory;
   readonly #inFlight = new InFlight();
   readonly #ended = Promise.withResolvers<never>();
   #socket: Socket | undefined;
@@ -39,18 +44,24 @@ export class BrokerConnection {
   #loginAt = Number.POSITIVE_INFINITY;
   #loggingIn: Promise<void> | undefined;
 
-  private constructor(address: Address, clientId: string, tls: object | null, sasl: KafkaSasl | undefined) {
+  private constructor(address: Address, { clientId, sasl }: KafkaConnection, tls: object | null, memory: AnswerMemory) {
     this.address = address;
     this.#clientId = clientId;
+    this.#memory = memory;
     this.#tls = tls;
     this.#sasl = sasl;
     this.#ended.promise.catch(() => {});
   }
 
   /** @throws KafkaError UNREACHABLE, TIMED_OUT, TLS_FAILED, AUTHENTICATION_FAILED or DISCONNECTED; what a function that fetches a secret throws, if it is an EpochflowError */
-  static async open(address: Address, to: KafkaConnection, deadline: Deadline): Promise<BrokerConnection> {
+  static async open(
+    address: Address,
+    to: KafkaConnection,
+    memory: AnswerMemory,
+    deadline: Deadline,
+  ): Promise<BrokerConnection> {
     const tls = to.tls === undefined ? null : await tlsOptions(to.tls, address);
-    const connection = new BrokerConnection(address, to.clientId, tls, to.sasl);
+    const connection = new BrokerConnection(address, to, tls, memory);
     try {
       await deadline.race(Promise.race([connection.#establish(), connection.#ended.promise]), () =>
         timedOut(connection.#situation, "a new connection", deadline.timeoutMs),
@@ -100,24 +111,34 @@ export class BrokerConnection {
 
   #connect(onConnect: () => void): Socket {
     const { host, port } = this.address;
+    const options = { host, port, onread: this.#reading() };
     const servername = isIP(host) ? {} : { servername: host };
     const socket = this.#tls
-      ? connectTls({ host, port, ...servername, ...this.#tls }, onConnect)
-      : connectPlain({ host, port }, onConnect);
+      ? connectTls({ ...options, ...servername, ...this.#tls }, onConnect)
+      : connectPlain(options, onConnect);
     socket.setNoDelay(true).setKeepAlive(true, keepAliveMs);
-    const answers = new AnswerReader((correlationId, answer) => this.#inFlight.answered(correlationId, answer));
-    socket.on("data", (chunk: Buffer) => {
-      try {
-        answers.push(chunk);
-      } catch (error) {
-        this.close(error);
-      }
-    });
     socket.on("error", (error) => this.close(error));
     socket.on("end", () => this.close(undefined));
     socket.on("close", () => this.close(undefined));
     this.#socket = socket;
     return socket;
+  }
+
+  /** Into memory that is used again for whatever comes next: a stream of chunks has new memory for each. */
+  #reading(): OnReadOpts {
+    const answers = new AnswerReader(this.#memory, (id, answer) => this.#inFlight.answered(id, answer));
+    const buffer = Buffer.allocUnsafeSlow(readBytes);
+    return {
+      buffer,
+      callback: (size) => {
+        try {
+          answers.push(buffer.subarray(0, size));
+        } catch (error) {
+          this.close(error);
+        }
+        return true;
+      },
+    };
   }
 
   async #establish(): Promise<void> {

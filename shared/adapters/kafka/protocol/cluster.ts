@@ -3,6 +3,7 @@ import type { TopicPartition } from "../client.ts";
 import type { KafkaConnection } from "../connection/connection.ts";
 import { isKafkaError, KafkaError } from "../errors.ts";
 import { type Address, formatAddress, parseAddress } from "./address.ts";
+import type { AnswerMemory } from "./answer-memory.ts";
 import type { ApiRequest } from "./api-request.ts";
 import type { BrokerConnection } from "./broker-connection.ts";
 import { Connections } from "./connections.ts";
@@ -37,6 +38,11 @@ export class Cluster {
 
   close(): void {
     this.#connections.close();
+  }
+
+  /** Where large answers lie. */
+  get memory(): AnswerMemory {
+    return this.#connections.memory;
   }
 
   /** Of a call that may take so much longer than others; it ends when the client is closed, too. */

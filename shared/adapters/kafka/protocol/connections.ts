@@ -1,6 +1,7 @@
 import type { KafkaConnection } from "../connection/connection.ts";
 import { KafkaError } from "../errors.ts";
 import { type Address, formatAddress } from "./address.ts";
+import { AnswerMemory } from "./answer-memory.ts";
 import { BrokerConnection } from "./broker-connection.ts";
 import { Deadline } from "./deadline.ts";
 
@@ -12,6 +13,8 @@ interface Opening {
 
 /** Connections by broker and lane: what must keep its order, or would hold up others, has a lane of its own. Made when needed, and anew when they have broken. */
 export class Connections {
+  /** Of all answers. */
+  readonly memory = new AnswerMemory();
   readonly #to: KafkaConnection;
   readonly #connectTimeoutMs: number;
   readonly #openings = new Map<string, Opening>();
@@ -49,7 +52,7 @@ export class Connections {
   /** Shared by all who ask meanwhile, and so not ended by the deadline of one. */
   #open(key: string, address: Address): Opening {
     const deadline = new Deadline(this.#connectTimeoutMs, this.#closing.signal);
-    const opening: Opening = { promise: BrokerConnection.open(address, this.#to, deadline) };
+    const opening: Opening = { promise: BrokerConnection.open(address, this.#to, this.memory, deadline) };
     this.#openings.set(key, opening);
     opening.promise.then(
       (connection) => {

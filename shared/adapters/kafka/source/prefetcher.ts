@@ -98,7 +98,10 @@ export class Prefetcher {
     if (this.#expected.get(one.id) !== one) return true;
     if (fetched === undefined) return !this.#expected.delete(one.id);
     const next = offsetAfter(fetched.records) ?? one.next;
-    if (next <= one.next) return false;
+    if (next <= one.next) {
+      this.#client.release(fetched);
+      return false;
+    }
     one.pieces.push({ fetched, next });
     one.next = next;
     one.bytes += fetched.records.length;

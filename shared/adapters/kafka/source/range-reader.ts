@@ -76,6 +76,8 @@ export class RangeReader {
           yield batch;
           position = batch.next;
         }
+        // Whoever asks for more has done with what there was.
+        this.#client.release(fetched);
         // Nothing is left of the records there.
         if (position < next) yield noRecords(next);
         position = next;
@@ -94,6 +96,7 @@ export class RangeReader {
     let bytes = 0;
     for (const { count, valueStart, valueEnd } of new Decoder(id, this.#options).decode(fetched, from, next))
       for (let row = 0; row < count; row += 1) bytes += valueEnd[row]! - valueStart[row]!;
+    this.#client.release(fetched);
     return Math.max(1, bytes / (next - from));
   }
 

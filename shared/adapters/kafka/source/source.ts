@@ -22,8 +22,8 @@ const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
 
 const defaults = {
-  // Small, so that turns of the event loop stay short; two of them are held at a time.
-  fetchBytes: 256 * kibibyte,
+  // A turn of the event loop is about one of them, and two are held at a time; the smaller, the more a fetch itself counts.
+  fetchBytes: 512 * kibibyte,
   maxBatchBytes: 256 * mebibyte,
   // Below the time in which a task must give a sign of life.
   timeoutMs: 45_000,
@@ -41,7 +41,7 @@ export interface KafkaSourceSurroundings {
   readonly clock: Clock;
   /** The process goes on between two epochs: `prefetch` is heard. */
   readonly stays?: boolean;
-  /** Bytes that a fetch asks for; 256 KiB. */
+  /** Bytes that a fetch asks for; 512 KiB. */
   readonly fetchBytes?: number;
   /** Bytes to which a batch may inflate; a larger one follows `onError`. 256 MiB. */
   readonly maxBatchBytes?: number;
