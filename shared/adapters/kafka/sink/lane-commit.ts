@@ -136,19 +136,20 @@ export class LaneCommit {
     thoroughly: boolean,
   ): Promise<void> {
     const { epoch, unit } = context;
-    // The marker goes beside the rows: nobody sees either before the transaction's end.
-    const marker = { offset: epoch, metadata: unit.token };
-    const mark = () => producer.mark(laneId(context), this.#options.markerTopic, marker);
     let begun = false;
+    const begin = async () => {
+      await producer.begin(partitionsOf(unit));
+      begun = true;
+      // Nobody sees the marker before the transaction's end.
+      await producer.mark(laneId(context), this.#options.markerTopic, { offset: epoch, metadata: unit.token });
+    };
     try {
       for (const group of groupsOf(unit.staged)) {
-        await this.#withStaged(context, group, thoroughly, async (batches) => {
-          const isFirst = !begun;
-          if (isFirst) await producer.begin(partitionsOf(unit));
-          begun = true;
-          // What comes to a broker after an abort would begin another transaction: so both are over, whichever fails.
-          await allEnded([producer.send(batches), isFirst && mark()]);
-        });
+        const staged = this.#readStaged(context, group, thoroughly);
+        // What comes to a broker after an abort would begin another transaction: so both are over, whichever fails.
+        const [{ batches, free }] = await allEnded([staged, begun || begin()]);
+        await producer.send(batches);
+        free();
         // Before the brokers' own time-out, which would look like a zombie's fencing.
         if (isLate()) throw late();
       }
@@ -159,19 +160,16 @@ export class LaneCommit {
     await producer.commit();
   }
 
-  /** Memory that the batches were in is used again if all were acknowledged; else a socket may still read it. */
-  async #withStaged(
-    context: CommitContext<LaneUnit>,
-    ranges: readonly StagedRange[],
-    thoroughly: boolean,
-    use: (batches: TargetBatch[]) => Promise<void>,
-  ): Promise<void> {
+  /** `free`: once all batches are acknowledged, their memory is used again; where they are not, a socket may still read it. */
+  async #readStaged(context: CommitContext<LaneUnit>, ranges: readonly StagedRange[], thoroughly: boolean) {
     const memory = ranges.map(({ bytes }) => this.#buffers.take(bytes));
     const read = ranges.map((range, at) =>
       readStaged(this.#options.objects, context, range, { into: memory[at]!, thoroughly }),
     );
-    await use((await Promise.all(read)).flat());
-    for (const one of memory) this.#buffers.give(one);
+    const free = () => {
+      for (const one of memory) this.#buffers.give(one);
+    };
+    return { batches: (await Promise.all(read)).flat(), free };
   }
 }
 

@@ -12,14 +12,27 @@ export class SizeEstimate {
     this.#clock = clock;
   }
 
-  /** @param sample measures; called where nothing is known, or what is known is old: then both count half */
+  /**
+   * What is known is good enough to go on with: nobody waits for another look at it.
+   *
+   * @param sample measures; called where nothing is known, or what is known is old: then both count half, from the next question on
+   */
   async bytesPerOffset(partition: string, sample: () => Promise<number>): Promise<number> {
     const now = this.#clock.now();
     const known = this.#known.get(partition);
-    if (known !== undefined && now - known.at < freshMs) return known.bytesPerOffset;
-    const sampled = await sample();
-    const bytesPerOffset = known === undefined ? sampled : (known.bytesPerOffset + sampled) / 2;
-    this.#known.set(partition, { bytesPerOffset, at: now });
-    return bytesPerOffset;
+    const keep = (bytesPerOffset: number) => void this.#known.set(partition, { bytesPerOffset, at: now });
+    if (known === undefined) {
+      const sampled = await sample();
+      keep(sampled);
+      return sampled;
+    }
+    if (now - known.at >= freshMs) {
+      keep(known.bytesPerOffset);
+      sample().then(
+        (sampled) => keep((known.bytesPerOffset + sampled) / 2),
+        () => {}, // whoever reads meets what is the matter
+      );
+    }
+    return known.bytesPerOffset;
   }
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { FakeTopics, refusal } from "../../../../test/support/kafka/fake-topics.ts";
 import { EpochflowError, InfrastructureError, LossError, UsageError } from "../../../errors.ts";
 import type { KafkaSourceSettings } from "../../../pipeline/connectors/kafka.ts";
@@ -366,14 +367,23 @@ suite("sizes", () => {
     assert.deepEqual(await source.cut(range(0, 1000), { bytes: 10 }), { to: 10, records: 10, bytes: 10 });
   });
 
-  test("a look is taken again after a while, and counts half", async () => {
+  test("a look is taken again after a while, for the next plan, and counts half", async () => {
     const { fixture, log, source } = await open("x".repeat(40));
     const bytes = async (from: number) => (await source.cut(range(from, from + 1), {})).bytes;
     assert.equal(await bytes(0), 40);
     log.append(...Array.from({ length: 10 }, () => "x".repeat(80)));
     assert.equal(await bytes(1005), 40);
     fixture.now += 10_000;
+    assert.equal(await bytes(1005), 40, "nobody waits for it");
+    await setTimeout(10);
     assert.equal(await bytes(1005), 60);
+    fixture.now += 10_000;
+    fixture.topics.before = () => {
+      throw refusal("DISCONNECTED");
+    };
+    assert.equal(await bytes(1005), 60);
+    await setTimeout(10);
+    assert.equal(await bytes(1005), 60, "what fails is left to whoever reads");
   });
 
   test("place names partition and offset", async () => {
