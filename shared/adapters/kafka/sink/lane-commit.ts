@@ -12,7 +12,7 @@ import { LaneProducer } from "./lane-producer.ts";
 import type { LaneUnit } from "./lanes.ts";
 import { judgeMarker, type MarkerLimits } from "./marker.ts";
 import { persevere } from "./persevere.ts";
-import { readStaged, type StagedRange, type TargetBatch } from "./staged-output.ts";
+import { readStaged, type StagedRange } from "./staged-output.ts";
 
 /** Staged bytes that a commit has in memory at once, unless one range is longer. */
 const groupBytes = 32 * 1024 * 1024;

@@ -60,6 +60,16 @@ test("what was fetched beforehand need not be fetched", async () => {
   assert.equal(fetchesSince(), 1, "the rest, which came later");
 });
 
+test("what is missing is fetched before the consumer has come to it", async () => {
+  const { log, source, range, fetchesSince } = await begun();
+  log.append(...numbers(100, 110));
+  const batches = source.read(range(10, 110));
+  await settled();
+  assert.equal(fetchesSince(), 1);
+  for await (const _ of batches);
+  assert.equal(fetchesSince(), 1);
+});
+
 test("where nobody stays, nothing is fetched beforehand", async () => {
   const fixture = new Fixture();
   fixture.logs[0]!.append("a");

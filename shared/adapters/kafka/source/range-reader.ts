@@ -36,6 +36,8 @@ export interface ReadOptions {
 /** The last one of a range brings the word that topic and log are still those of the plan. */
 interface CheckedPiece extends Piece {
   readonly unchanged?: Promise<void>;
+  /** The one behind it, where that was begun already. */
+  readonly ahead?: Promise<CheckedPiece>;
 }
 
 /** Reads a range of a partition from its leader, outside of any group, one fetch ahead of its consumer: the first begins at once. */
@@ -69,8 +71,9 @@ export class RangeReader {
     try {
       let ahead = first;
       for (let position = from; position < to; ) {
-        const { fetched, next, unchanged } = await ahead;
-        if (next < to) ahead = this.#fetchAhead(next, signal);
+        const piece: CheckedPiece = await ahead;
+        const { fetched, next, unchanged } = piece;
+        if (next < to) ahead = piece.ahead ?? this.#fetchAhead(next, signal);
         for (const batch of decoder.decode(fetched, position, to)) {
           signal.throwIfAborted();
           yield batch;
@@ -102,17 +105,19 @@ export class RangeReader {
 
   /** Whoever awaits it later meets its error, if anybody does. */
   #fetchAhead(position: number, signal: AbortSignal): Promise<CheckedPiece> {
-    const fetching = async () => {
-      const piece = await this.#fetch(position, signal);
-      return piece.next < this.#range.to ? piece : { ...piece, unchanged: heard(this.#checkUnchanged(signal)) };
+    const { to } = this.#range;
+    const { value: prefetched } = this.#prefetched.next() as IteratorResult<Piece, undefined>;
+    const fetching = async (): Promise<CheckedPiece> => {
+      const { fetched, next } = prefetched ?? (await this.#fetch(position, signal));
+      if (next >= to) return { fetched, next: to, unchanged: heard(this.#checkUnchanged(signal)) };
+      // Nothing had to be waited for so far: so what is missing is fetched at once.
+      return { fetched, next, ...(prefetched && { ahead: this.#fetchAhead(next, signal) }) };
     };
     return heard(fetching());
   }
 
   async #fetch(position: number, signal: AbortSignal | undefined): Promise<Piece> {
     const { id, to } = this.#range;
-    const { value: prefetched } = this.#prefetched.next() as IteratorResult<Piece, undefined>;
-    if (prefetched) return { ...prefetched, next: Math.min(prefetched.next, to) };
     const until = performance.now() + this.#options.timeoutMs;
     for (let empty = 1; ; empty += 1) {
       const fetched = await this.#fetchOnce(position, until - performance.now(), signal);
