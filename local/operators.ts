@@ -7,6 +7,7 @@ import type { Ledger } from "../shared/ports/ledger.ts";
 import { entryUrl } from "./package-files.ts";
 import { buffersOf, ParcelRoom } from "./parcels.ts";
 import { readWhereabouts, whereaboutsBytes } from "./whereabouts.ts";
+import { giveWorkersRoom } from "./worker-memory.ts";
 
 /** What a worker thread is made with. */
 export interface WorkerSetup {
@@ -49,6 +50,7 @@ export class OperatorThreads {
 
   constructor(options: PoolOptions) {
     this.options = options;
+    giveWorkersRoom();
     this.threads = Array.from({ length: options.threads }, () => new Thread(options));
   }
 
