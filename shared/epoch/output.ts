@@ -1,7 +1,6 @@
 import type { Json } from "../json.ts";
-import { counting } from "../operators/counts.ts";
+import { counting, countingColumns } from "../operators/counts.ts";
 import type { StageEnvironment } from "../operators/environment.ts";
-import type { ColumnRows } from "../ports/columns.ts";
 import type { Transaction } from "../ports/sink.ts";
 import type { Engine } from "./engine.ts";
 import type { EpochPlan, WeakerGuarantee } from "./epoch.ts";
@@ -45,13 +44,11 @@ export class TaskOutput {
       topology,
       watermark: plan.watermark,
       processingTime: plan.processingTime,
-      write: counting(this.rows, (sink, rows: unknown[], timeOf, refused) =>
-        transactions.get(sink)?.write(rows, refused, timeOf),
-      ),
-      writeColumns: counting(this.rows, (sink, columns: ColumnRows, timeOf, refused) => {
+      write: counting(this.rows, (sink, rows, timeOf, refused) => transactions.get(sink)?.write(rows, refused, timeOf)),
+      writeColumns: countingColumns(this.rows, (sink, columns, refused) => {
         const transaction = transactions.get(sink);
-        if (transaction?.writeColumns) transaction.writeColumns(columns, refused, timeOf);
-        else transaction?.write(columns.rows(), refused, timeOf);
+        if (transaction?.writeColumns) transaction.writeColumns(columns, refused);
+        else transaction?.write(columns.rows(), refused, (row) => columns.times[row]!);
       }),
       ...(running && { running }),
     };

@@ -9,7 +9,7 @@ export class JsonColumns implements MeasuredRowWriter {
   #columns: readonly JsonColumn[] = [];
 
   /** Rows of these follow. */
-  begin({ fields, length }: ColumnRows): void {
+  begin({ fields, length }: Pick<ColumnRows, "fields" | "length">): void {
     const isSame =
       fields.length === this.#columns.length && fields.every(({ name }, at) => this.#columns[at]!.name === name);
     if (!isSame) this.#columns = fields.map(({ name }) => new JsonColumn(name));

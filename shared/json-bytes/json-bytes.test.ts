@@ -116,7 +116,7 @@ test("rows in columns are those of JSON.stringify, batch after batch", () => {
           Object.fromEntries(batch.map((field) => [field.name, field.column.values[row]])),
         );
         const named = batch.map((field) => ({ name: field.name, column: field.column.column }));
-        writer.begin({ length: rows, fields: named, rows: () => objects });
+        writer.begin({ length: rows, fields: named });
         for (const [row, object] of objects.entries()) {
           writer.row = row;
           assert.equal(written(writer, 20_000), JSON.stringify(object));
@@ -130,7 +130,7 @@ test("rows in columns are those of JSON.stringify, batch after batch", () => {
 test("a row with a value that is no flat one is left to others", () => {
   const writer = new JsonColumns();
   for (const value of [[], {}, 1n, new Date(0)]) {
-    writer.begin({ length: 1, fields: [{ name: "a", column: [value] }], rows: () => [] });
+    writer.begin({ length: 1, fields: [{ name: "a", column: [value] }] });
     assert.equal(written(writer, 1000), undefined);
   }
 });

@@ -1,5 +1,6 @@
 import type { Counts } from "../epoch/epoch.ts";
-import type { RefusedRow, TimeOfRow } from "../ports/sink.ts";
+import type { RefusedRow } from "../ports/sink.ts";
+import type { WriteColumns, WriteRows } from "./environment.ts";
 
 export type MutableCounts = { -readonly [Name in keyof Omit<Counts, "rows">]: number } & {
   rows: Record<string, number>;
@@ -17,22 +18,25 @@ export function newCounts(sinks: readonly string[]): MutableCounts {
 }
 
 /** Counts the rows that a sink takes: all but those that it refuses. */
-export function counting<Rows extends { readonly length: number }>(
-  counts: Record<string, number>,
-  write: (sink: string, rows: Rows, timeOf: TimeOfRow, refused?: RefusedRow) => void,
-): typeof write {
+export function counting(counts: Record<string, number>, write: WriteRows): WriteRows {
   return (sink, rows, timeOf, refused) => {
     addTo(counts, sink, rows.length);
-    write(
-      sink,
-      rows,
-      timeOf,
-      refused &&
-        ((index, error) => {
-          addTo(counts, sink, -1);
-          refused(index, error);
-        }),
-    );
+    write(sink, rows, timeOf, refused && uncounting(counts, sink, refused));
+  };
+}
+
+/** The same of rows in columns. */
+export function countingColumns(counts: Record<string, number>, write: WriteColumns): WriteColumns {
+  return (sink, columns, refused) => {
+    addTo(counts, sink, columns.length);
+    write(sink, columns, refused && uncounting(counts, sink, refused));
+  };
+}
+
+function uncounting(counts: Record<string, number>, sink: string, refused: RefusedRow): RefusedRow {
+  return (index, error) => {
+    addTo(counts, sink, -1);
+    refused(index, error);
   };
 }
 

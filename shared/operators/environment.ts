@@ -2,13 +2,11 @@ import type { Topology } from "../pipeline/topology.ts";
 import type { ColumnRows } from "../ports/columns.ts";
 import type { RefusedRow, TimeOfRow } from "../ports/sink.ts";
 
-type Write<Rows> = (sink: string, rows: Rows, timeOf: TimeOfRow, refused?: RefusedRow) => void;
-
 /** Rows for a sink, in order; the array is the callee's afterwards. What the sink cannot encode goes to `refused`, at once; `timeOf` is good during the call. */
-export type WriteRows = Write<unknown[]>;
+export type WriteRows = (sink: string, rows: unknown[], timeOf: TimeOfRow, refused?: RefusedRow) => void;
 
 /** The same rows as columns, which are good during the call. */
-export type WriteColumns = Write<ColumnRows>;
+export type WriteColumns = (sink: string, columns: ColumnRows, refused?: RefusedRow) => void;
 
 /** What a stage needs from whoever runs it. */
 export interface StageEnvironment {

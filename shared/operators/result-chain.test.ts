@@ -117,14 +117,14 @@ function run(topology: Topology, list: readonly { values: Value[]; step: number 
       else out.push([sink, text, timeOf(index)]);
     }
   };
-  const takeColumns = (sink: string, columns: ColumnRows, timeOf: TimeOfRow, refused?: RefusedRow) => {
+  const takeColumns = (sink: string, columns: ColumnRows, refused?: RefusedRow) => {
     wereColumns += columns.length;
     const made = columns.fields.map(({ name, column }) => [name, valuesOf(column, columns.length)] as const);
     const rows = Array.from({ length: columns.length }, (_, row) =>
       Object.fromEntries(made.map(([name, values]) => [name, values[row]])),
     );
     assert.deepEqual(rows.map(toJsonText), columns.rows().map(toJsonText));
-    take(sink, rows, timeOf, refused);
+    take(sink, rows, (row) => columns.times[row]!, refused);
   };
   const state = new StageState("test", topology, 1, { from: 0, to: 3 });
   let watermark: number | null = null;

@@ -49,12 +49,7 @@ function passColumns(
   for (const select of selects) running?.(select, "", -1);
   const columns = selects.length === 0 ? results : new SelectedColumns(results, fields);
   const origin = new DerivedOrigin(results);
-  write(
-    sink,
-    columns,
-    (row) => results.times[row]!,
-    (row, error) => origin.fail(failures, sink, row, error),
-  );
+  write(sink, columns, (row, error) => origin.fail(failures, sink, row, error));
 }
 
 let numbers = new Int32Array();

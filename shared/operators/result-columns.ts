@@ -49,10 +49,12 @@ function selected(node: SelectNode, given: readonly SelectedField[]): readonly S
 export class SelectedColumns implements ColumnRows {
   readonly length: number;
   readonly fields: readonly RowField[];
+  readonly times: Float64Array;
   #rows: unknown[] | undefined;
 
   constructor(results: ColumnRows, fields: readonly SelectedField[]) {
     this.length = results.length;
+    this.times = results.times;
     const columns = new Map(results.fields.map(({ name, column }) => [name, column]));
     this.fields = fields.map(({ name, of }) => ({ name, column: columns.get(of)! }));
   }

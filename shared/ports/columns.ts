@@ -12,6 +12,8 @@ export interface ColumnRows<T = unknown> {
   readonly length: number;
   /** In the order of the fields of each row. A field whose value is `undefined` counts as one that the row does not have. */
   readonly fields: readonly RowField[];
+  /** Event time of each row, epoch milliseconds; of an aggregate's row, the last millisecond of its window. Like the columns it may be longer. */
+  readonly times: Float64Array;
   /** The same rows as objects, made at the first call. */
   rows(): T[];
 }

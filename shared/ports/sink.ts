@@ -36,10 +36,10 @@ export interface Transaction<T = unknown> {
    */
   write(rows: RowBatch<T>, refused?: RefusedRow, timeOf?: TimeOfRow): void;
   /**
-   * The same as `write(columns.rows(), refused, timeOf)`, for a sink that can do it without an object for each row. The engine calls it in place of `write` where
+   * The same as `write(columns.rows(), refused, (row) => columns.times[row])`, for a sink that can do it without an object for each row. The engine calls it in place of `write` where
    * rows are columns of what an aggregate made.
    */
-  writeColumns?(columns: ColumnRows<T>, refused?: RefusedRow, timeOf?: TimeOfRow): void;
+  writeColumns?(columns: ColumnRows<T>, refused?: RefusedRow): void;
   /** Resolves when so little is buffered that more may be written. Called between batches, never per row. */
   drained(): Promise<void>;
   /** Gives up before `preCommit`: frees what it holds, and deletes what it has staged. Never throws. */

@@ -217,5 +217,5 @@ function sweeping<T>(check: Check<T>): void {
 function columnsOf<T>(rows: T[]): ColumnRows<T> {
   const names = Object.keys(Object(rows[0]));
   const fields = names.map((name) => ({ name, column: rows.map((row) => row[name as keyof T]) }));
-  return { length: rows.length, fields, rows: () => rows };
+  return { length: rows.length, fields, times: new Float64Array(rows.length).fill(Date.now()), rows: () => rows };
 }

@@ -104,7 +104,7 @@ test("columns", async () => {
         { name: "b", column: Float64Array.from(numbers) },
         { name: "c", column: values },
       ];
-      const given: ColumnRows = { length: rows.length, fields, rows: () => rows };
+      const given: ColumnRows = { length: rows.length, fields, times: new Float64Array(rows.length), rows: () => rows };
       const plain = await writtenBy(asked as Encoder<never>, sizes, (into, refused) => into.write(rows, refused));
       for (const format of [json() as Encoder<never>, asked as Encoder<never>])
         assert.deepEqual(await writtenBy(format, sizes, (into, refused) => into.writeColumns(given, refused)), plain);

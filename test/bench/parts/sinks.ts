@@ -69,7 +69,7 @@ function intoSink(topology: Topology, transaction: Transaction): StageEnvironmen
   if (writeColumns === undefined) return environmentOf(topology, write);
   return {
     ...environmentOf(topology, write),
-    writeColumns: (_, columns, timeOf, refused) => writeColumns.call(transaction, columns, refused, timeOf),
+    writeColumns: (_, columns, refused) => writeColumns.call(transaction, columns, refused),
   };
 }
 

@@ -141,7 +141,7 @@ test("a value that is measured gives the record of its text", () => {
           { name: "word", column: textColumn(rows.map(({ word }) => word)) },
           { name: "n", column: Float64Array.from(rows, ({ n }) => n) },
         ];
-        json.begin({ length: rows.length, fields, rows: () => [] });
+        json.begin({ length: rows.length, fields });
         const [measured, plain] = [new BatchEncoder(), new BatchEncoder()];
         for (const [index, { time, key, word, n }] of rows.entries()) {
           json.row = index;

@@ -126,21 +126,43 @@ export class BatchEncoder {
     this.#end = end;
   }
 
-  /** The same of a value whose length is known before it is there: all that stands before it is written once. */
+  /**
+   * Adds a record whose value has just been measured, if it is not the batch's first, and there is memory for it: for nearly all records, and nothing in it is rare, so that V8 need
+   * not compile it anew. False: nothing is added, and `add` is to be called.
+   */
+  addNext(record: RecordParts, value: MeasuredRowWriter, valueBytes: number, most: number): boolean {
+    if (this.#count === 0) return false;
+    const size = this.#sizeOf(record, valueBytes);
+    const end = this.#end + lengthBytes(size) + size;
+    if (end > most || end > this.#bytes.length) return false;
+    this.#putMeasured(record, value, valueBytes, size, end);
+    return true;
+  }
+
   #addMeasured(record: RecordParts, value: MeasuredRowWriter, most: number): number {
     const valueBytes = value.measure();
     if (valueBytes < 0) return -1;
-    const { timestamp, keyBytes, headers } = record;
-    const timeDelta = this.#count === 0 ? 0 : timestamp - this.#baseTimestamp;
-    const beside = this.#bytesBeside(timeDelta, keyBytes, headers.length);
-    const size = recordBytes(beside, valueBytes);
+    if (this.#count === 0) this.#baseTimestamp = this.#maxTimestamp = record.timestamp;
+    const size = this.#sizeOf(record, valueBytes);
     const end = this.#end + lengthBytes(size) + size;
     if (end > most) return end;
     this.#reserve(end - this.#end);
-    const valueAt = this.#writeBeforeValue(record, timeDelta, size, valueBytes);
-    copyBytes(this.#bytes, value.put(this.#bytes, valueAt), headers, 0, headers.length);
-    this.#added(timestamp, end);
+    this.#putMeasured(record, value, valueBytes, size, end);
     return end;
+  }
+
+  #sizeOf({ timestamp, keyBytes, headers }: RecordParts, valueBytes: number): number {
+    return recordBytes(this.#bytesBeside(timestamp - this.#baseTimestamp, keyBytes, headers.length), valueBytes);
+  }
+
+  #putMeasured(record: RecordParts, value: MeasuredRowWriter, valueBytes: number, size: number, end: number): void {
+    const { timestamp, headers } = record;
+    const bytes = this.#bytes;
+    const valueAt = this.#writeBeforeValue(record, timestamp - this.#baseTimestamp, size, valueBytes);
+    copyBytes(bytes, value.put(bytes, valueAt), headers, 0, headers.length);
+    if (timestamp > this.#maxTimestamp) this.#maxTimestamp = timestamp;
+    this.#count++;
+    this.#end = end;
   }
 
   /**

@@ -1,8 +1,10 @@
 import { murmur2, placeOf } from "./partitioner.ts";
 
 /** A target partition belongs to one lane, whichever task wrote the record: so its records stay in order. */
-export const laneOf = (topic: string, partition: number, lanes: number): number =>
-  placeOf(murmur2(Buffer.from(`${topic}/${partition}`)), lanes);
+export function laneOf(topic: string, partition: number, lanes: number): number {
+  const name = Buffer.from(`${topic}/${partition}`);
+  return placeOf(murmur2(name, 0, name.length), lanes);
+}
 
 const prefix = "lane-";
 

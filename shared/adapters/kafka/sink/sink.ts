@@ -13,12 +13,12 @@ import type {
   UnitDecision,
 } from "../../../ports/sink.ts";
 import type { KafkaClient } from "../client.ts";
-import { BatchBuffers } from "../record-batch/batch-buffers.ts";
 import { SinkBrokers } from "./brokers.ts";
 import { DirectProducer } from "./direct-producer.ts";
 import { topicMissing } from "./errors.ts";
 import { LaneCommit } from "./lane-commit.ts";
 import { checkUnit, type LaneUnit, laneUnits } from "./lanes.ts";
+import { RowWriters } from "./row-writers.ts";
 import { type MarkerPlace, type PreparedOutput, stage } from "./staged-output.ts";
 import { StagedRows } from "./staged-rows.ts";
 import { TargetTopics } from "./target-topics.ts";
@@ -59,7 +59,7 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
   readonly #brokers: SinkBrokers;
   readonly #lanes: LaneCommit;
   readonly #direct: DirectProducer;
-  readonly #buffers = new BatchBuffers();
+  readonly #writers: RowWriters<T>;
 
   constructor(settings: KafkaSinkSettings<T>, client: KafkaClient, objects: ObjectStore, ports: KafkaSinkPorts) {
     const { clock, transactionTimeoutMs = defaultTransactionTimeoutMs } = ports;
@@ -72,6 +72,7 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
     this.#brokers = new SinkBrokers(client, clock, transactionTimeoutMs);
     const limits = (sink: string) => this.#brokers.check(sink);
     this.#direct = new DirectProducer(client, ports);
+    this.#writers = new RowWriters(settings);
     this.#lanes = new LaneCommit({ client, objects, ...ports, markerTopic, transactionTimeoutMs, limits });
   }
 
@@ -84,7 +85,7 @@ class KafkaSink<T> implements TwoPhaseCommitSink<T, PreparedOutput, LaneUnit> {
 
   async begin(context: SinkContext): Promise<StagedRows<T>> {
     await this.#loadTopics(context.sink);
-    return new StagedRows(this.#settings, this.#topics, this.#buffers, context);
+    return new StagedRows(this.#settings, this.#topics, this.#writers, context);
   }
 
   /** By an idempotent producer, in no transaction: acknowledged by all in-sync replicas, and seen by all readers. */

@@ -1,15 +1,13 @@
 import { UserCodeError } from "../../../errors.ts";
-import { JsonRow } from "../../../json-bytes/rows.ts";
 import type { KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
 import type { ColumnRows } from "../../../ports/columns.ts";
 import type { RefusedRow, RowBatch, SinkContext, TimeOfRow, Transaction } from "../../../ports/sink.ts";
 import { copyBytes, writeUtf8 } from "../../../utf8.ts";
-import type { BatchBuffers } from "../record-batch/batch-buffers.ts";
 import type { RecordParts } from "../record-batch/encode.ts";
-import { ColumnRecords } from "./column-records.ts";
 import { refusedRow } from "./errors.ts";
 import { murmur2, placeOf } from "./partitioner.ts";
-import { RowFields } from "./row-fields.ts";
+import { latestTime, RowFields } from "./row-fields.ts";
+import type { RowWriters } from "./row-writers.ts";
 import type { TargetTopic, TargetTopics } from "./target-topics.ts";
 import { TopicOutput } from "./topic-output.ts";
 
@@ -25,11 +23,9 @@ export class StagedRows<T> implements Transaction<T> {
   readonly context: SinkContext;
   readonly #settings: KafkaSinkSettings<T>;
   readonly #topics: TargetTopics;
-  readonly #buffers: BatchBuffers;
+  readonly #writers: RowWriters<T>;
   readonly #fields: RowFields<T>;
   readonly #outputs = new Map<string, TopicOutput>();
-  readonly #json: JsonRow | undefined;
-  readonly #columns: ColumnRecords | undefined;
   #key = Buffer.allocUnsafeSlow(firstKeyCapacity);
   readonly #record: RecordParts = {
     timestamp: Number.NaN,
@@ -40,16 +36,12 @@ export class StagedRows<T> implements Transaction<T> {
     headers: noBytes,
   };
 
-  constructor(settings: KafkaSinkSettings<T>, topics: TargetTopics, buffers: BatchBuffers, context: SinkContext) {
+  constructor(settings: KafkaSinkSettings<T>, topics: TargetTopics, writers: RowWriters<T>, context: SinkContext) {
     this.#settings = settings;
     this.#topics = topics;
-    this.#buffers = buffers;
+    this.#writers = writers;
     this.context = context;
     this.#fields = new RowFields(settings, context);
-    const { value, headers, partition } = settings;
-    const writes = value.isJson === true && headers === undefined && partition === undefined;
-    this.#json = writes ? new JsonRow() : undefined;
-    this.#columns = writes ? ColumnRecords.of(settings, this.#fields.commonHeaders) : undefined;
   }
 
   write(rows: RowBatch<T>, refused?: RefusedRow, timeOf?: TimeOfRow): void {
@@ -63,20 +55,29 @@ export class StagedRows<T> implements Transaction<T> {
     }
   }
 
-  writeColumns(columns: ColumnRows<T>, refused?: RefusedRow, timeOf?: TimeOfRow): void {
-    const records = this.#columns;
+  writeColumns(columns: ColumnRows<T>, refused?: RefusedRow): void {
+    const { columns: records } = this.#writers;
     const output = records && this.#outputOf(records.topic);
-    if (output === undefined || timeOf === undefined || !records?.begin(columns)) {
-      this.write(columns.rows(), refused, timeOf);
+    if (output === undefined || !records?.begin(columns, this.#fields.commonHeaders)) {
+      this.write(columns.rows(), refused, (row) => columns.times[row]!);
       return;
     }
-    const mostTime = (this.context.processingTime ?? Number.POSITIVE_INFINITY) + output.topic.mostAheadMs;
-    for (let row = 0; row < columns.length; row++)
-      if (!records.add(row, timeOf(row), mostTime, output)) this.#writeRow(columns, row, refused, timeOf);
+    const mostTime = this.#mostTimeOf(output.topic);
+    const { length } = columns;
+    for (let row = records.addFrom(0, columns, mostTime, output); row < length; ) {
+      this.#writeRow(columns, row, refused);
+      row = records.addFrom(row + 1, columns, mostTime, output);
+    }
   }
 
-  #writeRow(columns: ColumnRows<T>, row: number, refused: RefusedRow | undefined, timeOf: TimeOfRow): void {
-    this.write([columns.rows()[row]!], refused && ((_, error) => refused(row, error)), () => timeOf(row));
+  #writeRow(columns: ColumnRows<T>, row: number, refused: RefusedRow | undefined): void {
+    this.write([columns.rows()[row]!], refused && ((_, error) => refused(row, error)), () => columns.times[row]!);
+  }
+
+  /** Nothing later is taken without a look. */
+  #mostTimeOf({ mostAheadMs }: TargetTopic): number {
+    const { processingTime } = this.context;
+    return processingTime === undefined ? latestTime : Math.min(latestTime, processingTime + mostAheadMs);
   }
 
   /** Nothing is written before all is: see above. */
@@ -118,9 +119,10 @@ export class StagedRows<T> implements Transaction<T> {
   /** Adds a record with a key whose value writes itself. False: it cannot, or what is wrong with the record is to be found out in order. */
   #addWritten(output: TopicOutput, row: T): boolean {
     const record = this.#record;
-    if (this.#json === undefined || record.keyBytes === noKey || this.#isAhead(output.topic)) return false;
-    this.#json.row = row;
-    record.value = this.#json;
+    const { json } = this.#writers;
+    if (json === undefined || record.keyBytes === noKey || this.#isAhead(output.topic)) return false;
+    json.row = row;
+    record.value = json;
     record.headers = this.#fields.commonHeaders;
     return this.#put(output, placeOf(this.#hash(), output.topic.partitions));
   }
@@ -137,7 +139,7 @@ export class StagedRows<T> implements Transaction<T> {
     if (known) return known;
     const topic = this.#topics.get(name);
     if (topic === undefined) return undefined;
-    const output = new TopicOutput(topic, this.#settings.compression, this.#buffers);
+    const output = new TopicOutput(topic, this.#settings.compression, this.#writers.buffers);
     this.#outputs.set(name, output);
     return output;
   }
@@ -164,7 +166,7 @@ export class StagedRows<T> implements Transaction<T> {
     if (keyBytes !== noKey) return murmur2(key, keyStart, keyStart + keyBytes);
     const bytes =
       typeof value === "string" ? Buffer.from(value) : Buffer.from(value instanceof Uint8Array ? value : []);
-    return murmur2(bytes) ^ Math.imul(timestamp, 0x9e3779b1);
+    return murmur2(bytes, 0, bytes.length) ^ Math.imul(timestamp, 0x9e3779b1);
   }
 
   #isAhead({ mostAheadMs }: TargetTopic): boolean {

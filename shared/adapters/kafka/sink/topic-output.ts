@@ -17,29 +17,34 @@ export interface PartitionOutput {
 /** What a task has for one topic. */
 export class TopicOutput {
   readonly topic: TargetTopic;
+  /** Bytes of a batch that has more than one record. */
+  readonly mostBytes: number;
+  /** By partition; where there is none, there is no record yet. */
+  readonly encoders: readonly (BatchEncoder | undefined)[];
   readonly #compression: KafkaCompression;
   readonly #buffers: BatchBuffers;
-  readonly #encoders: (BatchEncoder | undefined)[] = [];
+  readonly #encoders: (BatchEncoder | undefined)[];
   readonly #outputs: PartitionOutput[] = [];
 
   constructor(topic: TargetTopic, compression: KafkaCompression, buffers: BatchBuffers) {
     this.topic = topic;
     this.#compression = compression;
     this.#buffers = buffers;
+    this.mostBytes = Math.min(goodBatchBytes, topic.mostBatchBytes);
+    this.#encoders = Array.from({ length: topic.partitions }, () => undefined);
+    this.encoders = this.#encoders;
   }
 
   /** Adds a record, unless it is too large for the topic. Returns the bytes of the batch that it is in, or would have been in alone; -1: its value cannot write itself. */
   add(partition: number, record: RecordParts): number {
     this.#encoders[partition] ??= new BatchEncoder(this.#buffers);
     const encoder = this.#encoders[partition];
-    const { mostBatchBytes } = this.topic;
     if (encoder.count > 0) {
-      const most = Math.min(goodBatchBytes, mostBatchBytes);
-      const size = encoder.add(record, most);
-      if (size <= most) return size;
+      const size = encoder.add(record, this.mostBytes);
+      if (size <= this.mostBytes) return size;
       this.#take(partition, encoder);
     }
-    return encoder.add(record, mostBatchBytes);
+    return encoder.add(record, this.topic.mostBatchBytes);
   }
 
   finish(): void {

@@ -124,12 +124,13 @@ test("columns", async () => {
         Object.fromEntries(names.map((name, at) => [name, parts[at]!.values[row]])),
       );
       const fields = names.map((name, at) => ({ name, column: parts[at]!.column }));
-      const given: ColumnRows<Row> = { length, fields, rows: () => rows };
       const timeOf = (index: number) => time + (index % 3);
+      const times = Float64Array.from({ length }, (_, row) => timeOf(row));
+      const given: ColumnRows<Row> = { length, fields, times, rows: () => rows };
       const key = settings.key === undefined && "key" in settings ? settings : { ...settings, key: pointerKey };
       const written = await stagedBy(
         { ...key, value: json() },
-        (transaction, refused) => transaction.writeColumns!(given, refused, timeOf),
+        (transaction, refused) => transaction.writeColumns!(given, refused),
         topic,
       );
       const plain = await stagedBy(
