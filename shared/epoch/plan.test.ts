@@ -1,10 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MemoryLedger } from "../adapters/memory/ledger.ts";
+import { count, files, pipeline, text } from "../index.ts";
+import { describe } from "../pipeline/describe.ts";
 import { ackOf, begin, decisionOf, first, planned, planOf, unitOf } from "../testing/ledger/examples.ts";
-import type { Engine } from "./engine.ts";
+import { TestSource } from "../testing/pipeline/test-source.ts";
+import { type Engine, sourceOf } from "./engine.ts";
 import { plan } from "./plan.ts";
 
+const topology = describe(
+  pipeline(first.pipeline)
+    .from(files.source({ path: "/in", value: text() }))
+    .keyBy((word) => word)
+    .aggregate({ count: count() })
+    .to(files.sink({ path: "/out" }), { id: "counts" }),
+);
 const paceMs = 1000;
 const plannedAt = 5000;
 
@@ -46,4 +56,25 @@ test("the source is asked beside the commit once an epoch is due, or if the last
   assert.equal(await planAt(plannedAt + paceMs), 1);
   assert.equal(await planAt(plannedAt + 1, { end: 11 }), 1);
   assert.equal(await planAt(plannedAt + 1, { bounded: true }), 1);
+});
+
+test("from one plan to the next it is the pace, and not longer by a look at the source", async () => {
+  const ledger = new MemoryLedger();
+  await begin(ledger);
+  let now = plannedAt;
+  const source = new TestSource(sourceOf({ topology } as Engine), 1);
+  source.send("a", {}, 0);
+  const { discover } = source;
+  const engine = {
+    ...{ ledger, topology, source, uid: first.uid, fingerprint: first.fingerprint, codeDigest: "code" },
+    policy: { paceMs, bounded: false, eventBudget: 20_000, parallelism: 1, draining: () => false },
+    clock: { now: () => now },
+    sink: () => ({ open: async () => {} }),
+  } as unknown as Engine;
+  source.discover = async () => {
+    now += 7;
+    return await discover.call(source);
+  };
+  assert.equal((await plan(engine, { run: 1 })).action, "work");
+  assert.equal((await ledger.epoch(1))!.plannedAt, plannedAt);
 });

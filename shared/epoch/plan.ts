@@ -163,6 +163,8 @@ async function planNext(
   | { lost: number }
 > {
   const { ledger, topology, policy, clock } = engine;
+  // Before the source is looked at: else each interval between two plans would be longer by the time that takes.
+  const now = clock.now();
   const refused = await openSinks(engine, decided).catch((error: unknown) => error);
   if (refused !== undefined) {
     // Output that is newer than what this one knows may be that of a twin, who went on meanwhile (I8: the ledger is read again first).
@@ -189,7 +191,7 @@ async function planNext(
     plan: planned,
     attemptPlan: { codeDigest: engine.codeDigest, tasks, fused, ...(guarantee !== "exactly-once" && { guarantee }) },
     events: isSmall ? eventsOfFused : eventsOfRound(sum(stages), Object.keys(topology.sinks).length),
-    now: clock.now(),
+    now,
   });
   if (written.outcome !== "planned") return "changed";
   const process = { epoch, attempt: written.attempt, stages: stagesOf(epoch, written.attempt, stages) };

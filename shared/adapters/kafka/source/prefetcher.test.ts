@@ -70,6 +70,25 @@ test("what is missing is fetched before the consumer has come to it", async () =
   assert.equal(fetchesSince(), 1);
 });
 
+test("a partition that is read elsewhere is not fetched any more, and takes no room", async () => {
+  const fixture = new Fixture(2);
+  const source = fixture.open(true);
+  const statuses = await source.discover([]);
+  const [one, other] = statuses.map(({ id, identity }) => ({ id, identity, from: 0, to: 0 }));
+  source.prefetch!([one!, other!]);
+  source.prefetch!([one!]);
+  for (const log of fixture.logs) log.append(...numbers(0, 10));
+  await settled();
+  const { length } = fixture.topics.calls;
+  assert.deepEqual(await values(source, { ...one!, to: 10 }), numbers(0, 10));
+  assert.deepEqual(await values(source, { ...other!, to: 10 }), numbers(0, 10));
+  const since = fixture.topics.calls.slice(length).filter(({ method }) => method === "fetch");
+  assert.deepEqual(
+    since.map(({ request }) => request!.partition),
+    [1],
+  );
+});
+
 test("where nobody stays, nothing is fetched beforehand", async () => {
   const fixture = new Fixture();
   fixture.logs[0]!.append("a");

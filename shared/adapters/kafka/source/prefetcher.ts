@@ -42,8 +42,9 @@ export class Prefetcher {
     this.#limits = limits;
   }
 
-  /** The next ranges of these partitions will begin where these end. */
+  /** The next ranges of these partitions will begin where these end, and others are read elsewhere. */
   expect(ranges: readonly SourceRange[]): void {
+    for (const one of this.#expected.values()) this.#drop(one);
     for (const { id, identity, to } of ranges) {
       const expected = { id, identity: parseIdentity(id, identity), from: to, pieces: [], next: to, bytes: 0 };
       this.#expected.set(id, expected);
@@ -54,11 +55,18 @@ export class Prefetcher {
   /** What there is of a range from its beginning on, perhaps beyond its end. The partition is left alone until it is expected again. */
   take({ id, identity, from }: SourceRange): Piece[] {
     const expected = this.#expected.get(id);
-    this.#expected.delete(id);
-    if (expected?.from !== from) return [];
+    if (expected === undefined) return [];
     const { topicId, leaderEpoch } = parseIdentity(id, identity);
     const isSame = topicId === expected.identity.topicId && leaderEpoch === expected.identity.leaderEpoch;
-    return isSame ? expected.pieces : [];
+    if (!isSame || expected.from !== from) return this.#drop(expected);
+    this.#expected.delete(id);
+    return expected.pieces;
+  }
+
+  #drop({ id, pieces }: Expected): [] {
+    this.#expected.delete(id);
+    for (const { fetched } of pieces) this.#client.release(fetched);
+    return [];
   }
 
   close(): void {
