@@ -5,13 +5,13 @@ import type { ObjectStore } from "../../../ports/object-store.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { CommitContext } from "../../../ports/sink.ts";
 import type { KafkaClient, TopicPartition } from "../client.ts";
-import { BatchBuffers } from "../record-batch/batch-buffers.ts";
 import { commitFailed, isWorthAnotherTry } from "./errors.ts";
 import { laneId } from "./lane-names.ts";
 import { LaneProducer } from "./lane-producer.ts";
 import type { LaneUnit } from "./lanes.ts";
 import { judgeMarker, type MarkerLimits } from "./marker.ts";
 import { persevere } from "./persevere.ts";
+import { ReadingMemory } from "./reading-memory.ts";
 import { readStaged, type StagedRange } from "./staged-output.ts";
 
 /** Staged bytes that a commit has in memory at once, unless one range is longer. */
@@ -43,7 +43,7 @@ interface WarmProducer {
 export class LaneCommit {
   readonly #options: LaneCommitOptions;
   readonly #warm = new Map<string, WarmProducer>();
-  readonly #buffers = new BatchBuffers();
+  readonly #memory = new ReadingMemory();
 
   constructor(options: LaneCommitOptions) {
     this.#options = options;
@@ -162,14 +162,14 @@ export class LaneCommit {
 
   /** `free`: once all batches are acknowledged, their memory is used again; where they are not, a socket may still read it. */
   async #readStaged(context: CommitContext<LaneUnit>, ranges: readonly StagedRange[], thoroughly: boolean) {
-    const memory = ranges.map(({ bytes }) => this.#buffers.take(bytes));
-    const read = ranges.map((range, at) =>
-      readStaged(this.#options.objects, context, range, { into: memory[at]!, thoroughly }),
-    );
-    const free = () => {
-      for (const one of memory) this.#buffers.give(one);
-    };
-    return { batches: (await Promise.all(read)).flat(), free };
+    const memory = this.#memory.take(ranges.reduce((sum, { bytes }) => sum + bytes, 0));
+    let used = 0;
+    const reading = ranges.map((range) => {
+      const into = memory.subarray(used, used + range.bytes);
+      used += range.bytes;
+      return readStaged(this.#options.objects, context, range, { into, thoroughly });
+    });
+    return { batches: (await Promise.all(reading)).flat(), free: () => this.#memory.give(memory) };
   }
 }
 
