@@ -74,7 +74,7 @@ export type {
 } from "./pipeline/topology.ts";
 export type { WindowOffset } from "./pipeline/windows.ts";
 export { sliding, tumbling } from "./pipeline/windows.ts";
-export type { ColumnRows, RowColumn, RowField, TextColumn } from "./ports/columns.ts";
+export type { ColumnRows, RowColumn, RowField, TextColumn, TextRows } from "./ports/columns.ts";
 export type { SourceRecord } from "./ports/record-batch.ts";
 export { recordBatch } from "./ports/record-batch.ts";
 export type {

@@ -1,6 +1,7 @@
 import type { Json } from "../json.ts";
-import { counting, countingColumns } from "../operators/counts.ts";
+import { counting, countingForm } from "../operators/counts.ts";
 import type { StageEnvironment } from "../operators/environment.ts";
+import type { TextRows } from "../ports/columns.ts";
 import type { Transaction } from "../ports/sink.ts";
 import type { Engine } from "./engine.ts";
 import type { EpochPlan, WeakerGuarantee } from "./epoch.ts";
@@ -45,10 +46,15 @@ export class TaskOutput {
       watermark: plan.watermark,
       processingTime: plan.processingTime,
       write: counting(this.rows, (sink, rows, timeOf, refused) => transactions.get(sink)?.write(rows, refused, timeOf)),
-      writeColumns: countingColumns(this.rows, (sink, columns, refused) => {
+      writeColumns: countingForm(this.rows, (sink, columns, refused) => {
         const transaction = transactions.get(sink);
         if (transaction?.writeColumns) transaction.writeColumns(columns, refused);
         else transaction?.write(columns.rows(), refused, (row) => columns.times[row]!);
+      }),
+      writeTexts: countingForm(this.rows, (sink, texts: TextRows, refused) => {
+        const transaction = transactions.get(sink);
+        if (transaction?.writeTexts) transaction.writeTexts(texts, refused);
+        else transaction?.write(texts.rows(), refused, (row) => texts.times[row]!);
       }),
       ...(running && { running }),
     };

@@ -7,6 +7,7 @@ import { compileDocumentKeyBy, compileKeyBy, compileTextKeyBy } from "./key-by.t
 import { operatorOf } from "./operators.ts";
 import { rowsMaker } from "./select.ts";
 import { compileSplit } from "./split.ts";
+import { compileTextSink, isTextSink } from "./text-sink.ts";
 import { Scratch, type Texts, type Values } from "./values.ts";
 
 /**
@@ -34,6 +35,7 @@ export function compileTextChain(
   return inTurn(
     nodes.map((node) => {
       if (node.kind === "keyBy" && isKeyItself(node)) return compileTextKeyBy(topology, node, ends);
+      if (ends.writeTexts && isTextSink(topology, node)) return compileTextSink(node, ends.writeTexts, failures);
       if (node.kind !== "flatMap" || !node.split) return compileNode(topology, node, ends, failures, nodes.length > 1);
       const next = compileTextChain(topology, node.id, ends, failures);
       const split = compileSplit(node.split);
@@ -78,7 +80,10 @@ function compileDocumentNode(topology: Topology, node: Node, ends: ChainEnds, fa
 /** Whether it is worth it that a node gives texts as bytes: an operator after it takes them. */
 export function takesTexts(topology: Topology, root: string): boolean {
   return childrenOf(topology, root).some(
-    (node) => (node.kind === "keyBy" && isKeyItself(node)) || (node.kind === "flatMap" && node.split !== undefined),
+    (node) =>
+      (node.kind === "keyBy" && isKeyItself(node)) ||
+      (node.kind === "flatMap" && node.split !== undefined) ||
+      isTextSink(topology, node),
   );
 }
 

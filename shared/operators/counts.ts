@@ -1,6 +1,6 @@
 import type { Counts } from "../epoch/epoch.ts";
 import type { RefusedRow } from "../ports/sink.ts";
-import type { WriteColumns, WriteRows } from "./environment.ts";
+import type { WriteForm, WriteRows } from "./environment.ts";
 
 export type MutableCounts = { -readonly [Name in keyof Omit<Counts, "rows">]: number } & {
   rows: Record<string, number>;
@@ -25,11 +25,14 @@ export function counting(counts: Record<string, number>, write: WriteRows): Writ
   };
 }
 
-/** The same of rows in columns. */
-export function countingColumns(counts: Record<string, number>, write: WriteColumns): WriteColumns {
-  return (sink, columns, refused) => {
-    addTo(counts, sink, columns.length);
-    write(sink, columns, refused && uncounting(counts, sink, refused));
+/** The same of rows in another form. */
+export function countingForm<Rows extends { readonly length: number }>(
+  counts: Record<string, number>,
+  write: WriteForm<Rows>,
+): WriteForm<Rows> {
+  return (sink, rows, refused) => {
+    addTo(counts, sink, rows.length);
+    write(sink, rows, refused && uncounting(counts, sink, refused));
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Entries, keyOf } from "../state/entries.ts";
 import { decodeKey, keyGroupOf } from "../state/key-codec.ts";
 import { always, type OperatorState, type StageState } from "../state/stage-state.ts";
-import { counting, countingColumns, type MutableCounts, newCounts } from "./counts.ts";
+import { counting, countingForm, type MutableCounts, newCounts } from "./counts.ts";
 import type { StageEnvironment } from "./environment.ts";
 import { forgetExpired, Lifetime } from "./expiry.ts";
 import { Failures } from "./failures.ts";
@@ -32,7 +32,7 @@ export class KeyedStage {
     this.counts = newCounts(topology.stages[stage]!.sinks);
     const write = counting(this.counts.rows, environment.write);
     this.#failures = new Failures(environment, this.counts, write);
-    const writeColumns = environment.writeColumns && countingColumns(this.counts.rows, environment.writeColumns);
+    const writeColumns = environment.writeColumns && countingForm(this.counts.rows, environment.writeColumns);
     const ends = { write, running: environment.running?.bind(environment) };
     this.#passes = new Map(
       state.operators.map(({ node }) => [node.id, compileResults(topology, node, ends, this.#failures, writeColumns)]),

@@ -2,7 +2,7 @@ import { UserCodeError } from "../errors.ts";
 import { isStateful, type SourceNode } from "../pipeline/topology.ts";
 import type { RecordBatch } from "../ports/source.ts";
 import { Combiner } from "./combiner.ts";
-import { counting, type MutableCounts, newCounts } from "./counts.ts";
+import { counting, countingForm, type MutableCounts, newCounts } from "./counts.ts";
 import type { StageEnvironment } from "./environment.ts";
 import { Failures } from "./failures.ts";
 import type { Keys } from "./keys.ts";
@@ -57,8 +57,10 @@ export class SourceStage {
           : new RunningCombiner(node, environment, this.#failures),
       ]),
     );
+    const { writeTexts } = environment;
     const ends = {
       write,
+      writeTexts: writeTexts && countingForm(this.counts.rows, writeTexts),
       keyed: (node: string, keys: Keys, values: Values) => this.#combiners.get(node)!.add(keys, values, this.#times),
       running: environment.running?.bind(environment),
     };

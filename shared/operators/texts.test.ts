@@ -7,6 +7,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { UserCodeError } from "../errors.ts";
 import { files } from "../pipeline/connectors/files.ts";
+import { kafka } from "../pipeline/connectors/kafka.ts";
 import { text } from "../pipeline/decoders/text.ts";
 import { describe } from "../pipeline/describe.ts";
 import type { Definition } from "../pipeline/graph.ts";
@@ -15,12 +16,15 @@ import type { Stream } from "../pipeline/stream.ts";
 import type { Decoder } from "../pipeline/topology.ts";
 import { sliding, tumbling } from "../pipeline/windows.ts";
 import { aggregate, collect, count, max } from "./aggregates.ts";
+import type { WriteRows } from "./environment.ts";
 import { encodePartials } from "./partials.ts";
 import { SourceStage } from "./source-stage.ts";
 import { batchOf, type TestRecord } from "./test-support.ts";
 
 const sink = files.sink({ path: "out" });
 const late = files.sink({ path: "late" });
+/** Its rows are written as they are. */
+const texts = kafka.sink({ topic: "texts", value: text() });
 
 /** Changes its accumulator before it throws. */
 const careless = aggregate<string, string[], string[]>({
@@ -60,6 +64,12 @@ const pipelines: Record<string, Build> = {
       .words()
       .map((word, { offset, key }) => ({ word, offset, key }))
       .to(sink),
+  "lines as they are": (lines) => lines.to(texts),
+  "lines and words as they are, and in capitals": (lines) => {
+    const words = lines.to(texts, { id: "lines" }).words();
+    words.map((word) => word.toUpperCase()).to(texts, { id: "capitals" });
+    return words.to(texts, { id: "words" });
+  },
   "branches of lines and of words": (lines) => {
     const words = lines.to(sink, { id: "lines" }).words();
     words.filter((word) => word.length > 1).to(sink, { id: "long" });
@@ -79,16 +89,21 @@ function outcomeOf(build: Build, policy: string, decoder: Decoder<string>, subRa
   const did: unknown[] = [];
   const source = files.source({ path: "in", value: decoder });
   const topology = describe(build(pipeline("test", { onError: policies[policy]! }).from(source)));
+  const write: WriteRows = (id, rows, timeOf, refused) => {
+    did.push([id, rows.slice(), rows.map((_, index) => timeOf(index))]);
+    // A sink that cannot take what has an "e" in it.
+    for (const [index, row] of rows.entries())
+      if (refused && id !== "dead-letter" && JSON.stringify(row).includes("e"))
+        refused(index, new UserCodeError("row-refused", "no e"));
+  };
   const stage = new SourceStage({
     topology,
     watermark: 12,
     processingTime: 77,
-    write: (id, rows, timeOf, refused) => {
-      did.push([id, rows.slice(), rows.map((_, index) => timeOf(index))]);
-      // A sink that cannot take what has an "e" in it.
-      for (const [index, row] of rows.entries())
-        if (refused && id !== "dead-letter" && JSON.stringify(row).includes("e"))
-          refused(index, new UserCodeError("row-refused", "no e"));
+    write,
+    writeTexts: (id, { length, bytes, starts, ends, times }, refused) => {
+      const rows = Array.from({ length }, (_, row) => bytes.toString("utf8", starts[row], ends[row]));
+      write(id, rows, (row) => times[row]!, refused);
     },
     running: (...what) => did.push(what),
   });
@@ -155,4 +170,22 @@ test("a line of text() is not decoded where operators take its bytes", () => {
     stage.end().map(({ entries }) => entries.keys.count),
     [2],
   );
+});
+
+test("a line that is written as it is, is not decoded", () => {
+  const topology = describe(
+    pipeline("test")
+      .from(files.source({ path: "in", value: text() }))
+      .to(texts, { id: "t" }),
+  );
+  const written: string[] = [];
+  const stage = new SourceStage({
+    topology,
+    watermark: null,
+    processingTime: 0,
+    write: () => assert.fail("as strings"),
+    writeTexts: (id, { length, starts, ends }) => written.push(`${id} ${length} ${ends[0]! - starts[0]!}`),
+  });
+  stage.process(batchOf([{ value: "one two" }]));
+  assert.deepEqual([written, stage.counts.rows], [["t 1 7"], { t: 1 }]);
 });

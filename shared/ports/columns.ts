@@ -18,6 +18,18 @@ export interface ColumnRows<T = unknown> {
   rows(): T[];
 }
 
+/** Rows that are texts, still as UTF-8: row i is `bytes[starts[i], ends[i])`, well-formed. Good only during the call that they are given to, as are the columns, which may be longer. */
+export interface TextRows {
+  readonly length: number;
+  readonly bytes: Buffer;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  /** Event times, epoch milliseconds. */
+  readonly times: Float64Array;
+  /** The same rows as strings; the array is the caller's. */
+  rows(): string[];
+}
+
 export interface RowField {
   readonly name: string;
   readonly column: RowColumn;

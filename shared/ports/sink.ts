@@ -1,6 +1,6 @@
 import type { UserCodeError } from "../errors.ts";
 import type { Json } from "../json.ts";
-import type { ColumnRows } from "./columns.ts";
+import type { ColumnRows, TextRows } from "./columns.ts";
 
 /** Who writes: everything staged is named by it (protocol §1, Names). */
 export interface SinkContext {
@@ -40,6 +40,8 @@ export interface Transaction<T = unknown> {
    * rows are columns of what an aggregate made.
    */
   writeColumns?(columns: ColumnRows<T>, refused?: RefusedRow): void;
+  /** The same of rows that are texts, for a sink that can do it without a string for each. The engine calls it where texts come from a source as they are, and the sink's option `value` is `text()`. */
+  writeTexts?(texts: TextRows, refused?: RefusedRow): void;
   /** Resolves when so little is buffered that more may be written. Called between batches, never per row. */
   drained(): Promise<void>;
   /** Gives up before `preCommit`: frees what it holds, and deletes what it has staged. Never throws. */

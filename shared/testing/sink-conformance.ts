@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { ColumnRows } from "../ports/columns.ts";
+import type { ColumnRows, TextRows } from "../ports/columns.ts";
 import { abandoning } from "./sink-abandoning.ts";
 import { publishing } from "./sink-publishing.ts";
 import { refusals } from "./sink-refusals.ts";
@@ -81,6 +81,7 @@ function epochs<T>(check: Check<T>): void {
     const inColumns = columnsOf(rows.slice(1, 3));
     // The engine has columns of objects alone.
     if (transaction.writeColumns && typeof rows[0] === "object") transaction.writeColumns(inColumns);
+    else if (transaction.writeTexts && typeof rows[0] === "string") transaction.writeTexts(textsOf(inColumns));
     else transaction.write(inColumns.rows());
     transaction.write(rows.slice(3));
     await publish(sink, { stage: 0, task: 0, handle: (await sink.preCommit(transaction))! });
@@ -218,4 +219,11 @@ function columnsOf<T>(rows: T[]): ColumnRows<T> {
   const names = Object.keys(Object(rows[0]));
   const fields = names.map((name) => ({ name, column: rows.map((row) => row[name as keyof T]) }));
   return { length: rows.length, fields, times: new Float64Array(rows.length).fill(Date.now()), rows: () => rows };
+}
+
+function textsOf({ length, times, rows }: ColumnRows): TextRows {
+  const texts = rows() as string[];
+  const ends = Int32Array.from(texts, (_, index) => Buffer.byteLength(texts.slice(0, index + 1).join("")));
+  const starts = Int32Array.from(texts, (text, index) => ends[index]! - Buffer.byteLength(text));
+  return { length, bytes: Buffer.from(texts.join("")), starts, ends, times, rows: () => texts.slice() };
 }

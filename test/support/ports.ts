@@ -10,7 +10,12 @@ import { StateStore } from "../../shared/state/state-store.ts";
  */
 export type Around = <T>(method: string, call: () => T) => T;
 
-export const synchronous = new Set(["transaction.write", "transaction.writeColumns", "sink.units"]);
+export const synchronous = new Set([
+  "transaction.write",
+  "transaction.writeColumns",
+  "transaction.writeTexts",
+  "sink.units",
+]);
 
 /** The engine with something around every call of its ledger, objects, source, sinks, their transactions and executions. */
 export function around(engine: Engine, call: Around): Engine {

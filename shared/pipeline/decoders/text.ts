@@ -48,9 +48,9 @@ const format: Decoder<string> & Encoder<string> = {
   },
 };
 
-/** Whether a decoder is `text()` itself: its values are the records' bytes as they are. */
-export function isPlainText(decoder: Decoder<unknown>): boolean {
-  return decoder === format;
+/** Whether it is `text()` itself: its values are the bytes of records as they are. */
+export function isPlainText(value: unknown): boolean {
+  return value === format;
 }
 
 /**

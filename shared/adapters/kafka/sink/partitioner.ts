@@ -21,3 +21,12 @@ export function murmur2(bytes: Buffer, start = 0, end = bytes.length): number {
 
 /** A hash's place among so many: of a key's, its partition, as Java's default partitioner has it (`BuiltInPartitioner.partitionForKey`). */
 export const placeOf = (hash: number, places: number): number => (hash & 0x7fffffff) % places;
+
+/**
+ * The hash of a record without a key is that of its value and its time: anything else would depend on how rows are cut into tasks and batches (I6).
+ *
+ * @param bytes the value is `bytes[start, end)`
+ */
+export function keylessHash(bytes: Buffer, start: number, end: number, timestamp: number): number {
+  return murmur2(bytes, start, end) ^ Math.imul(timestamp, 0x9e3779b1);
+}

@@ -1,11 +1,11 @@
 import { UserCodeError } from "../../../errors.ts";
 import type { KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
-import type { ColumnRows } from "../../../ports/columns.ts";
+import type { ColumnRows, TextRows } from "../../../ports/columns.ts";
 import type { RefusedRow, RowBatch, SinkContext, TimeOfRow, Transaction } from "../../../ports/sink.ts";
 import { copyBytes, writeUtf8 } from "../../../utf8.ts";
 import type { RecordParts } from "../record-batch/encode.ts";
 import { refusedRow } from "./errors.ts";
-import { murmur2, placeOf } from "./partitioner.ts";
+import { keylessHash, murmur2, placeOf } from "./partitioner.ts";
 import { latestTime, RowFields } from "./row-fields.ts";
 import type { RowWriters } from "./row-writers.ts";
 import type { TargetTopic, TargetTopics } from "./target-topics.ts";
@@ -72,6 +72,28 @@ export class StagedRows<T> implements Transaction<T> {
 
   #writeRow(columns: ColumnRows<T>, row: number, refused: RefusedRow | undefined): void {
     this.write([columns.rows()[row]!], refused && ((_, error) => refused(row, error)), () => columns.times[row]!);
+  }
+
+  writeTexts(texts: TextRows, refused?: RefusedRow): void {
+    const { texts: records } = this.#writers;
+    const output = records && this.#outputOf(records.topic);
+    if (output === undefined || output.topic.compacted) {
+      this.#writeTexts(texts, 0, texts.length, refused);
+      return;
+    }
+    const mostTime = this.#mostTimeOf(output.topic);
+    records!.begin(texts, this.#fields.commonHeaders);
+    for (let row = records!.addFrom(0, mostTime, output); row < texts.length; ) {
+      this.#writeTexts(texts, row, row + 1, refused);
+      row = records!.addFrom(row + 1, mostTime, output);
+    }
+  }
+
+  /** Rows `[from, to)` as any others. */
+  #writeTexts(texts: TextRows, from: number, to: number, refused: RefusedRow | undefined): void {
+    const rows = texts.rows().slice(from, to) as T[];
+    const refusedHere: RefusedRow | undefined = refused && ((row, error) => refused(from + row, error));
+    this.write(rows, refusedHere, (row) => texts.times[from + row]!);
   }
 
   /** Nothing later is taken without a look. */
@@ -157,16 +179,13 @@ export class StagedRows<T> implements Transaction<T> {
       typeof key === "string" ? writeUtf8(record.key, 0, key) : copyBytes(record.key, 0, key, 0, key.length);
   }
 
-  /**
-   * A key's partition is Java's. A record without a key goes by its value and its time: anything else would depend on how rows are cut into tasks and
-   * batches (I6).
-   */
+  /** A key's partition is Java's. */
   #hash(): number {
     const { key, keyStart, keyBytes, value, timestamp } = this.#record;
     if (keyBytes !== noKey) return murmur2(key, keyStart, keyStart + keyBytes);
     const bytes =
       typeof value === "string" ? Buffer.from(value) : Buffer.from(value instanceof Uint8Array ? value : []);
-    return murmur2(bytes, 0, bytes.length) ^ Math.imul(timestamp, 0x9e3779b1);
+    return keylessHash(bytes, 0, bytes.length, timestamp);
   }
 
   #isAhead({ mostAheadMs }: TargetTopic): boolean {

@@ -6,8 +6,9 @@ import { settingsOf } from "../../../../test/support/kafka/sink-settings.ts";
 import { textColumn } from "../../../../test/support/text-column.ts";
 import type { KafkaSinkSettings } from "../../../pipeline/connectors/kafka.ts";
 import { json } from "../../../pipeline/decoders/json.ts";
+import { text as textFormat } from "../../../pipeline/decoders/text.ts";
 import { toSelector } from "../../../pipeline/pointer.ts";
-import type { ColumnRows, RowColumn } from "../../../ports/columns.ts";
+import type { ColumnRows, RowColumn, TextRows } from "../../../ports/columns.ts";
 import type { RefusedRow, Transaction } from "../../../ports/sink.ts";
 import { owner } from "../../../testing/sink-scenario.ts";
 import { MemoryObjectStore } from "../../memory/object-store.ts";
@@ -50,7 +51,10 @@ const text = fc.oneof(
   fc.integer({ min: 0, max: 1500 }).map((length) => "x".repeat(length)),
 );
 const flat = fc.oneof(text, fc.integer(), fc.double(), fc.boolean(), fc.constant(null), fc.constant(undefined));
-const times = fc.oneof(fc.integer({ min: now - 100_000, max: now + 2000 }), fc.constantFrom(-1, now + 0.5, Number.NaN));
+const times = fc.oneof(
+  fc.integer({ min: now - 100_000, max: now + 2000 }),
+  fc.constantFrom(-1, now + 0.5, now + 1500, Number.NaN),
+);
 const configuration = fc.constantFrom<Record<string, string>>(
   {},
   { "cleanup.policy": "compact" },
@@ -141,4 +145,36 @@ test("columns", async () => {
       assert.deepEqual(written, plain);
     }),
   );
+});
+
+test("texts", async () => {
+  type Sink = Partial<KafkaSinkSettings<string>>;
+  const settings = fc.constantFrom<Sink>(
+    {},
+    { epochHeader: "epoch", compression: "zstd" },
+    { key: (row) => row },
+    { headers: (row) => ({ row }) },
+    { partition: (row) => (row === "" ? -1 : 1) },
+    { timestamp: (row) => now + row.length },
+    { topic: () => "out" },
+  );
+  const rows = fc.array(
+    text.map((one) => one.toWellFormed()),
+    { maxLength: 60 },
+  );
+  const property = fc.asyncProperty(rows, times, settings, configuration, async (rows, time, settings, topic) => {
+    const timeOf = (index: number) => time + (index % 3);
+    const { bytes, ends } = textColumn(rows);
+    const given: TextRows = {
+      ...{ length: rows.length, bytes, starts: ends, ends: ends.subarray(1) },
+      times: Float64Array.from(rows, (_, index) => timeOf(index)),
+      rows: () => rows.slice(),
+    };
+    const all = { key: undefined, ...settings, value: textFormat() } as unknown as Settings;
+    const written = await stagedBy(all, (transaction, refused) => transaction.writeTexts!(given, refused), topic);
+    const write = (transaction: Transaction<Row>, refused: RefusedRow) =>
+      transaction.write(rows as unknown as Row[], refused, timeOf);
+    assert.deepEqual(written, await stagedBy(all, write, topic));
+  });
+  await fc.assert(property, { numRuns: 300 });
 });
