@@ -89,7 +89,7 @@ export class Results implements ColumnRows<DerivedRow> {
   }
 
   #appendAccumulators({ bytes, ends, columns }: FiringWindow, from: number, to: number): void {
-    for (let index = from; index < to; index++) this.#keys.add(bytes, ends[index]!, ends[index + 1]!);
+    this.#keys.addAll(bytes, ends, from, to);
     for (let at = 0; at < this.#results.length; at++)
       copyNumbers(this.#results[at]!, this.length, columns[at]!, from, to);
     if (this.#latest !== undefined) copyNumbers(this.times, this.length, columns[this.#latest]!, from, to);
