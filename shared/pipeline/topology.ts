@@ -19,7 +19,7 @@ export interface RecordMetadata<K = string | undefined> {
   readonly offset: number;
 }
 
-/** Turns a record's bytes into a value; throws what is wrong with them. Must be a pure function. */
+/** Turns a record's bytes into a value; throws what is wrong with them. Must be a pure function. Their memory is used again for later records: what keeps bytes copies them. */
 export interface Decoder<T> {
   /** For `explain`: "text", "json", "pattern", … */
   readonly name: string;
