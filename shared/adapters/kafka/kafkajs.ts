@@ -146,7 +146,11 @@ class KafkajsClient implements KafkaClient {
     const byLeader = await this.#cluster.byLeader(positions, deadline);
     const waiting = [...byLeader].map(async ([node, led]) => {
       const connection = await this.#cluster.connection(node, deadline, watchLane);
-      await connection.send(fetch(led, { isolation: "read_uncommitted", maxBytes: 1, maxWaitMs }), deadline);
+      const request = fetch(led, { isolation: "read_uncommitted", maxBytes: 1, maxWaitMs });
+      const answers = await connection.send(request, deadline);
+      // A whole batch comes of each, however little is asked for.
+      const found = answers.map(({ value }) => this.#lent(value));
+      for (const each of found) this.release(each);
     });
     // The others go on waiting: what they find is as new at the next call.
     await Promise.race(waiting);
