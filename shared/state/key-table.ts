@@ -89,6 +89,7 @@ export class KeyTable implements KeyColumn {
     const own = this.#view;
     const ownEnds = this.ends;
     const mask = slots.length - 1;
+    const shift = Math.clz32(mask);
     const lastStart = view.byteLength - wholeBytes;
     for (let at = from; at < to; at++) {
       const key = chosen === undefined ? at : chosen[at]!;
@@ -102,7 +103,7 @@ export class KeyTable implements KeyColumn {
       const one = (tag | (view.getInt32(start, true) << 8)) & firstMask;
       const two = view.getInt32(start + 3, true) & secondMask;
       const three = view.getInt32(start + 7, true) & thirdMask;
-      let slot = mixed(one, two, three) & mask;
+      let slot = mixed(one, two, three) >>> shift;
       let entry = slots[slot]!;
       while (entry !== 0) {
         const place = ownEnds[entry - 1]!;
@@ -152,7 +153,7 @@ export class KeyTable implements KeyColumn {
   #locateLong(key: Uint8Array, hash: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
-    let slot = spread(hash) & mask;
+    let slot = spread(hash) >>> Math.clz32(mask);
     for (let entry = slots[slot]!; entry !== 0; entry = slots[slot]!) {
       if (this.hashes[entry - 1] === hash && this.#equals(entry - 1, key)) return entry - 1;
       slot = (slot + 1) & mask;
@@ -218,7 +219,7 @@ export class KeyTable implements KeyColumn {
   #freeSlot(key: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
-    let slot = this.#home(key) & mask;
+    let slot = this.#home(key) >>> Math.clz32(mask);
     while (slots[slot] !== 0) slot = (slot + 1) & mask;
     return slot;
   }
@@ -237,16 +238,13 @@ export class KeyTable implements KeyColumn {
   }
 }
 
-/** Of a long key: the key groups of a task are picked by the hash's remainder, so other bits, well mixed, count here. */
+/** Of a long key. Its high bits count: the key groups of a task are picked by the hash's remainder. */
 function spread(hash: number): number {
   const mixed = Math.imul(hash, 0x9e3779b1);
   return mixed ^ (mixed >>> 15);
 }
 
-/** Of a short key's words. */
+/** Of a short key's words. Its high bits count, in which all of these are. */
 function mixed(one: number, two: number, three: number): number {
-  const sum =
-    Math.imul(one, 0x9e3779b1) ^ Math.imul((two << 15) | (two >>> 17), 0x85ebca6b) ^ Math.imul(three, 0xc2b2ae35);
-  const folded = Math.imul(sum ^ (sum >>> 15), 0x2c1b3c6d);
-  return folded ^ (folded >>> 13);
+  return Math.imul(one ^ Math.imul(two, 0x85ebca6b) ^ Math.imul(three, 0xc2b2ae35), 0x9e3779b1);
 }
