@@ -116,7 +116,7 @@ test("runs a TypeScript pipeline from outside node_modules, in worker threads to
 test("serves the page of a run", async () => {
   rmSync(join(app, "out"), { recursive: true, force: true }); // it belongs to the state of another run
   const args = [
-    "epochflow",
+    "node_modules/.bin/epochflow",
     "run",
     "pipeline.ts",
     "--set",
@@ -127,7 +127,8 @@ test("serves the page of a run", async () => {
     "--ui",
     "0",
   ];
-  const child = spawn("npx", args, { cwd: app, env: environment, stdio: ["ignore", "ignore", "pipe"] });
+  // Not by npx: a signal that comes early ends that alone.
+  const child = spawn(process.execPath, args, { cwd: app, env: environment, stdio: ["ignore", "ignore", "pipe"] });
   try {
     let said = "";
     for await (const chunk of child.stderr.setEncoding("utf8")) {
