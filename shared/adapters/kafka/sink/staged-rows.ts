@@ -26,6 +26,8 @@ export class StagedRows<T> implements Transaction<T> {
   readonly #writers: RowWriters<T>;
   readonly #fields: RowFields<T>;
   readonly #outputs = new Map<string, TopicOutput>();
+  /** The row that is added, or has just failed. */
+  #adding = 0;
   #key = Buffer.allocUnsafeSlow(firstKeyCapacity);
   readonly #record: RecordParts = {
     timestamp: Number.NaN,
@@ -45,12 +47,15 @@ export class StagedRows<T> implements Transaction<T> {
   }
 
   write(rows: RowBatch<T>, refused?: RefusedRow, timeOf?: TimeOfRow): void {
-    for (let index = 0; index < rows.length; ) {
+    for (let next = 0; next < rows.length; ) {
       try {
-        for (; index < rows.length; index++) this.#add(rows[index]!, timeOf?.(index));
+        this.#addFrom(rows, next, timeOf);
+        next = rows.length;
       } catch (error) {
         if (refused === undefined || !(error instanceof UserCodeError)) throw error;
-        refused(index++, error);
+        const failed = this.#adding;
+        next = failed + 1;
+        refused(failed, error);
       }
     }
   }
@@ -120,6 +125,14 @@ export class StagedRows<T> implements Transaction<T> {
   release(): void {
     for (const output of this.#outputs.values()) output.release();
     this.#outputs.clear();
+  }
+
+  /** A function of its own, with nothing behind its loop: V8 need not compile it anew at each end of it. */
+  #addFrom(rows: RowBatch<T>, first: number, timeOf: TimeOfRow | undefined): void {
+    for (let index = first; index < rows.length; index++) {
+      this.#adding = index;
+      this.#add(rows[index]!, timeOf?.(index));
+    }
   }
 
   #add(row: T, eventTime: number | undefined): void {

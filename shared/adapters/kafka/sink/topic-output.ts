@@ -37,14 +37,12 @@ export class TopicOutput {
 
   /** Adds a record, unless it is too large for the topic. Returns the bytes of the batch that it is in, or would have been in alone; -1: its value cannot write itself. */
   add(partition: number, record: RecordParts): number {
-    this.#encoders[partition] ??= new BatchEncoder(this.#buffers);
     const encoder = this.#encoders[partition];
-    if (encoder.count > 0) {
+    if (encoder !== undefined && encoder.count > 0) {
       const size = encoder.add(record, this.mostBytes);
       if (size <= this.mostBytes) return size;
-      this.#take(partition, encoder);
     }
-    return encoder.add(record, this.topic.mostBatchBytes);
+    return this.#addFirst(partition, record);
   }
 
   finish(): void {
@@ -60,6 +58,14 @@ export class TopicOutput {
   /** By number; those that have no record are not there. */
   get partitions(): readonly PartitionOutput[] {
     return this.#outputs.filter((output) => output !== undefined);
+  }
+
+  /** The record begins a batch: the one before, if there is one, is full. */
+  #addFirst(partition: number, record: RecordParts): number {
+    this.#encoders[partition] ??= new BatchEncoder(this.#buffers);
+    const encoder = this.#encoders[partition];
+    if (encoder.count > 0) this.#take(partition, encoder);
+    return encoder.add(record, this.topic.mostBatchBytes);
   }
 
   #take(partition: number, encoder: BatchEncoder): void {
