@@ -135,13 +135,13 @@ test("what fails is left to whoever reads", async () => {
 
 test("memory is bounded, and nothing is asked for where nothing comes", async () => {
   const fixture = new Fixture(2);
-  const large = "x".repeat(256 << 10);
+  const large = "x".repeat(512 << 10);
   for (let n = 0; n < 20; n++) fixture.logs[0]!.append(large);
   const source = fixture.open(true);
   const statuses = await source.discover([]);
   source.prefetch!(statuses.map(({ id, identity }) => ({ id, identity, from: 0, to: 0 })));
   await settled();
-  // A half of 2 MiB for each partition: four batches for the one, while the other gives none; then a call in vain.
+  // A half of 4 MiB for each partition: four batches for the one, while the other gives none; then a call in vain.
   assert.equal(fixture.count("fetchEach"), 5);
   await source.close();
 });

@@ -10,7 +10,7 @@ export interface Piece {
 }
 
 /** Bytes that are held of all partitions together. */
-const mostBytes = 2 << 20;
+const mostBytes = 4 << 20;
 /** A call is answered when there are so many bytes, or after so long: each costs the broker and us the same, however little it brings. */
 const [minBytes, maxWaitMs] = [128 << 10, 500];
 
