@@ -116,10 +116,8 @@ class DealtKeys {
   }
 
   /** Entries by task. */
-  dealOut({ keys, numbers }: Entries) {
-    const tasks = new Int32Array(numbers?.length ?? keys.count);
-    for (let index = 0; index < tasks.length; index++)
-      tasks[index] = this.#taskOf[numbers === undefined ? index : numbers[index]!]!;
+  dealOut({ numbers }: Entries) {
+    const tasks = numbers?.map((key) => this.#taskOf[key]!) ?? this.#taskOf;
     return byPart(tasks, this.#tasks);
   }
 

@@ -1,7 +1,7 @@
 import { countOf, type Entries } from "./entries.ts";
 import { keyGroupOf } from "./key-codec.ts";
 import type { KeyColumn } from "./key-table.ts";
-import { sortByByte, sortByGroup, spaceFor } from "./radix-sort.ts";
+import { sortByByte, sortByGroup, spaceFor, type Words } from "./radix-sort.ts";
 
 /** Numbers of keys, sorted by key group: those of group g are `order[starts[g], starts[g + 1])`. */
 export interface KeyOrder {
@@ -21,12 +21,20 @@ export function byGroup(entries: Entries, keyGroups: number): KeyOrder {
 /** Groups what belongs to these parts, keeping the order within a part. A counting sort. */
 export function byPart(parts: Int32Array, count: number): KeyOrder {
   const starts = new Int32Array(count + 1);
-  for (let index = 0; index < parts.length; index++) starts[parts[index]! + 1]!++;
+  countParts(parts, starts);
   for (let part = 0; part < count; part++) starts[part + 1]! += starts[part]!;
-  const next = starts.slice();
   const order = new Int32Array(parts.length);
-  for (let index = 0; index < parts.length; index++) order[next[parts[index]!]!++] = index;
+  placeParts(parts, starts.slice(), order);
   return { order, starts };
+}
+
+// A long loop is a function of its own, with nothing behind it: V8 compiles it while it runs, and would give the code up where it has never been yet.
+function countParts(parts: Int32Array, starts: Int32Array): void {
+  for (let index = 0; index < parts.length; index++) starts[parts[index]! + 1]!++;
+}
+
+function placeParts(parts: Int32Array, next: Int32Array, order: Int32Array): void {
+  for (let index = 0; index < parts.length; index++) order[next[parts[index]!]!++] = index;
 }
 
 /**
@@ -37,11 +45,7 @@ export function byGroupAndKey(keys: KeyColumn, keyGroups: number, numbers?: Arra
   const count = numbers?.length ?? keys.count;
   const depth = commonPrefix(keys, numbers);
   let [from, to] = spaceFor(count);
-  for (let index = 0; index < count; index++) {
-    const number = numbers === undefined ? index : numbers[index]!;
-    from.numbers[index] = number;
-    from.words[index] = word(keys, number, depth);
-  }
+  takeWords(keys, numbers, count, depth, from);
   for (let shift = 0; shift < 32; shift += 8) {
     sortByByte(from, to, count, shift);
     [from, to] = [to, from];
@@ -50,6 +54,20 @@ export function byGroupAndKey(keys: KeyColumn, keyGroups: number, numbers?: Arra
   const starts = sortByGroup(from, { numbers: order, words: to.words }, count, keys.hashes, keyGroups);
   sortTies(keys, { order, starts }, to.words, depth + wordBytes);
   return { order, starts };
+}
+
+function takeWords(
+  keys: KeyColumn,
+  numbers: ArrayLike<number> | undefined,
+  count: number,
+  depth: number,
+  to: Words,
+): void {
+  for (let index = 0; index < count; index++) {
+    const number = numbers === undefined ? index : numbers[index]!;
+    to.numbers[index] = number;
+    to.words[index] = word(keys, number, depth);
+  }
 }
 
 /** How many bytes all of these keys begin with. */

@@ -27,14 +27,22 @@ const places = new Int32Array(256);
 
 /** Sorts by one byte of the words, and otherwise as they are. */
 export function sortByByte(from: Words, to: Words, count: number, shift: number): void {
-  const { words, numbers } = from;
   places.fill(0);
-  for (let index = 0; index < count; index++) places[(words[index]! >>> shift) & 255]!++;
+  countBytes(from.words, count, shift);
   for (let byte = 0, before = 0; byte < 256; byte++) {
     const here = places[byte]!;
     places[byte] = before;
     before += here;
   }
+  placeByByte(from, to, count, shift);
+}
+
+// Long loops are functions of their own: as in key-order.ts.
+function countBytes(words: Uint32Array, count: number, shift: number): void {
+  for (let index = 0; index < count; index++) places[(words[index]! >>> shift) & 255]!++;
+}
+
+function placeByByte({ words, numbers }: Words, to: Words, count: number, shift: number): void {
   for (let index = 0; index < count; index++) {
     const place = places[(words[index]! >>> shift) & 255]!++;
     to.numbers[place] = numbers[index]!;
@@ -44,15 +52,34 @@ export function sortByByte(from: Words, to: Words, count: number, shift: number)
 
 /** The same by key group. @returns where each group begins, and the last one ends */
 export function sortByGroup(from: Words, to: Words, count: number, hashes: Int32Array, keyGroups: number): Int32Array {
-  const { words, numbers } = from;
   const starts = new Int32Array(keyGroups + 1);
-  for (let index = 0; index < count; index++) starts[keyGroupOf(hashes[numbers[index]!]!, keyGroups) + 1]!++;
+  countGroups(from.numbers, count, hashes, keyGroups, starts);
   for (let group = 0; group < keyGroups; group++) starts[group + 1]! += starts[group]!;
-  const next = starts.slice();
+  placeByGroup(from, to, count, hashes, keyGroups, starts.slice());
+  return starts;
+}
+
+function countGroups(
+  numbers: Int32Array,
+  count: number,
+  hashes: Int32Array,
+  keyGroups: number,
+  starts: Int32Array,
+): void {
+  for (let index = 0; index < count; index++) starts[keyGroupOf(hashes[numbers[index]!]!, keyGroups) + 1]!++;
+}
+
+function placeByGroup(
+  { words, numbers }: Words,
+  to: Words,
+  count: number,
+  hashes: Int32Array,
+  keyGroups: number,
+  next: Int32Array,
+): void {
   for (let index = 0; index < count; index++) {
     const place = next[keyGroupOf(hashes[numbers[index]!]!, keyGroups)]!++;
     to.numbers[place] = numbers[index]!;
     to.words[place] = words[index]!;
   }
-  return starts;
 }
