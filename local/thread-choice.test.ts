@@ -51,8 +51,9 @@ test("what takes one thread much longer than an epoch should is shared at once",
   assert.equal(choice.choose(threads, epochOf(2, 1, 1, 15_000)), threads);
 });
 
-test("small epochs tell nothing", () => {
+test("one thread that has time to spare stays alone, and small epochs tell nothing", () => {
   const choice = new ThreadChoice(intervalMs);
-  for (let epoch = 1; epoch < 20; epoch++) assert.equal(choice.choose(1, epochOf(epoch, 1, 1)), 1);
-  assert.equal(choice.choose(threads, epochOf(20, 1, 1)), 1);
+  for (let epoch = 1; epoch < 20; epoch++) assert.equal(choice.choose(threads, epochOf(epoch, 1, 100, 300)), 1);
+  for (let epoch = 20; epoch < 40; epoch++) assert.equal(choice.choose(1, epochOf(epoch, 1, 1)), 1);
+  assert.equal(choice.choose(threads, epochOf(40, 1, 1)), 1);
 });

@@ -19,8 +19,8 @@ interface Shown {
 
 /**
  * How many threads share the epochs of a backlog: one, or all. More are not always faster: they share the processors with the broker, the disk, the compiler and the garbage collector, each
- * warms up by itself, and what is shuffled between them costs. So a run begins with one, tries all of them once that is warm, or takes long, and goes on with
- * what was faster. Nothing but speed depends on it.
+ * warms up by itself, and what is shuffled between them costs. So a run begins with one. Where that has enough to do, it tries all of them once the one is warm, or takes long, and goes on
+ * with what was faster. Nothing but speed depends on it.
  */
 export class ThreadChoice {
   readonly #intervalMs: number;
@@ -68,6 +68,7 @@ export class ThreadChoice {
 
   #mayTryAll(most: number, tookMs: number): boolean {
     if (tookMs > 2 * this.#intervalMs) return true;
+    if (tookMs < this.#intervalMs / 2) return false; // one is enough
     const hasFailed = this.#shown.has(most) && this.#epochsOnOne < epochsOfTrust;
     return !hasFailed && isSettled(this.#shown.get(1));
   }
