@@ -3,7 +3,7 @@ import { systemClock } from "../shared/adapters/system/clock.ts";
 import { systemRandom } from "../shared/adapters/system/random.ts";
 import { collect } from "../shared/epoch/collect.ts";
 import type { Engine } from "../shared/epoch/engine.ts";
-import { decidedIn, type EpochRow } from "../shared/epoch/epoch.ts";
+import { decidedIn } from "../shared/epoch/epoch.ts";
 import { type OperateOutcome, operate } from "../shared/epoch/operate.ts";
 import type { TaskName } from "../shared/epoch/plan.ts";
 import type { Policy } from "../shared/epoch/policy.ts";
@@ -22,7 +22,6 @@ import { OperatorThreads } from "./operators.ts";
 import type { RunOptions, RunResult } from "./options.ts";
 import { localPolicy, patienceOf } from "./policy.ts";
 import { Sweeper, type SweepTimes } from "./sweeper.ts";
-import { ThreadChoice } from "./thread-choice.ts";
 import { Tracker } from "./tracker.ts";
 import type { Watcher } from "./watch/events.ts";
 import { watchedHandlers } from "./watch/watched-handlers.ts";
@@ -48,6 +47,8 @@ export interface Loaded {
 
 const retainedHistory = 1000;
 const defaultTaskTimeoutMs = 60_000;
+/** Threads that are started before there is work for them; more are when there is. */
+const warmThreads = 2;
 /** How often an idle pipeline that follows its input looks for more, where the source cannot tell. */
 const lookEveryMs = 100;
 
@@ -106,11 +107,8 @@ async function startSession(
   ledger: Ledger,
   { uid, status }: Head,
 ): Promise<Session> {
-  const plain = localPolicy(options, () => options.signal?.aborted ?? false);
-  const choice = new ThreadChoice(plain.intervalMs, () => threads?.warm(plain.parallelism));
   const policy = {
-    ...plain,
-    limitTasks: (most: number, last: EpochRow | undefined) => choice.choose(most, last),
+    ...localPolicy(options, () => options.signal?.aborted ?? false),
     ...(internals.chooseTasks && { chooseTasks: internals.chooseTasks }),
   };
   const executions: LocalExecutions = new LocalExecutions((name) => session.interpret(name));
@@ -208,6 +206,7 @@ class Session {
   async run(): Promise<RunResult> {
     const { engine, executions, tracker } = this;
     try {
+      this.threads?.warm(warmThreads);
       await tracker.begin();
       const before = tracker.progress;
       await removePartialObjects(this.loaded.state);

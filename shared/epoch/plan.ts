@@ -178,7 +178,7 @@ async function planNext(
   if (row === "lost") return { lost: epoch };
   const planned = row ? await again(engine, row) : await newPlan(engine, last);
   if (planned === "nothing" || "wait" in planned) return planned;
-  const tasks = taskCounts(policy, planned, topology.stages.length, topology.keyGroups, row?.failures ?? 0, last);
+  const tasks = taskCounts(policy, planned, topology.stages.length, topology.keyGroups, row?.failures ?? 0);
   const { guarantee } = topology;
   const fused = tasks.length > 1 && tasks.every((count) => count === 1);
   const stages = fused ? [1] : tasks;

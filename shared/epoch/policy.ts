@@ -29,8 +29,6 @@ export interface Policy {
   readonly eventBudget: number;
   /** Begin no further epoch: what is decided is committed, then the execution ends. */
   draining(): boolean;
-  /** How many tasks a stage shall have of those that an epoch is worth, and that there is room for: more may be slower. Default all. */
-  limitTasks?(most: number, last: EpochRow | undefined): number;
   /** Overrides the number of tasks of each stage. */
   chooseTasks?(plan: EpochPlan, stages: number): readonly number[];
 }
@@ -61,13 +59,11 @@ export function taskCounts(
   stages: number,
   keyGroups: number,
   failures: number,
-  last?: EpochRow,
 ): readonly number[] {
   if (policy.chooseTasks) return policy.chooseTasks(plan, stages);
   const pieces = plan.partitions.reduce((sum, one) => sum + (one.to > one.from ? one.cuts.length + 1 : 0), 0);
   const most = Math.min(policy.parallelism, pieces, Math.ceil(plan.bytes / (policy.taskBytes ?? defaultTaskBytes)));
-  const wanted = Math.min(most, policy.limitTasks?.(most, last) ?? most);
-  const worth = Math.max(1, Math.floor(wanted / 2 ** failures));
+  const worth = Math.max(1, Math.floor(most / 2 ** failures));
   return Array.from({ length: stages }, (_, stage) => (stage === 0 ? worth : Math.min(worth, keyGroups)));
 }
 
