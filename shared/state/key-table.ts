@@ -64,9 +64,11 @@ export class KeyTable implements KeyColumn {
     for (let at = from; at < to; ) {
       const end = Math.min(to, at + blockKeys);
       this.#makeRoom(end - at);
+      const begun = at;
       at = this.#locateShort(keys, view, at, end, numbers, from, chosen);
-      if (at === end) continue;
-      numbers[at - from] = this.#locateAny(keys, view, chosen === undefined ? at : chosen[at]!);
+      if (at < end) at = this.#locateLong(keys, view, at, end, numbers, from, chosen);
+      if (at > begun) continue;
+      numbers[at - from] = this.#locateAtEnd(keys, view, chosen === undefined ? at : chosen[at]!);
       at++;
     }
   }
@@ -132,45 +134,85 @@ export class KeyTable implements KeyColumn {
     return to;
   }
 
-  /** The number of a key of any length, wherever it is. */
-  #locateAny(keys: KeysInPlace, view: DataView, key: number): number {
+  /** The same as long as keys are long. Returns the first one that is not, or `to`. */
+  #locateLong(
+    keys: KeysInPlace,
+    view: DataView,
+    from: number,
+    to: number,
+    numbers: Int32Array,
+    first: number,
+    chosen: Int32Array | undefined,
+  ): number {
+    const { tags, starts, ends, hashes } = keys;
+    for (let at = from; at < to; at++) {
+      const key = chosen === undefined ? at : chosen[at]!;
+      let start = starts[key]!;
+      const tag = tags === undefined ? view.getUint8(start++) : tags[key]!;
+      const length = ends[key]! - start + 1;
+      if (length <= wholeBytes) return at;
+      const hash = hashes === undefined ? hashTagged(tag, view, start, ends[key]!) : hashes[key]!;
+      const slot = this.#searchLong(hash, tag, view, start, length);
+      const entry = this.#slots[slot]!;
+      numbers[at - first] = (entry !== 0 ? entry : this.#insertLong(slot, hash, tag, keys.bytes, start, length)) - 1;
+    }
+    return to;
+  }
+
+  /** The slot that a long key has, or would have. */
+  #searchLong(hash: number, tag: number, view: DataView, start: number, length: number): number {
+    const slots = this.#slots;
+    const hashes = this.hashes;
+    const mask = slots.length - 1;
+    let slot = spread(hash) >>> Math.clz32(mask);
+    for (let entry = slots[slot]!; entry !== 0; entry = slots[slot]!) {
+      if (hashes[entry - 1] === hash && this.#equals(entry - 1, tag, view, start, length)) break;
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  }
+
+  #equals(number: number, tag: number, view: DataView, start: number, length: number): boolean {
+    const own = this.#view;
+    const place = this.ends[number]!;
+    if (this.ends[number + 1]! - place !== length || own.getUint8(place) !== tag) return false;
+    let at = 1;
+    for (; at + 4 <= length; at += 4)
+      if (own.getInt32(place + at, true) !== view.getInt32(start + at - 1, true)) return false;
+    for (; at < length; at++) if (own.getUint8(place + at) !== view.getUint8(start + at - 1)) return false;
+    return true;
+  }
+
+  /** Returns its number + 1. */
+  #insertLong(slot: number, hash: number, tag: number, bytes: Uint8Array, start: number, length: number): number {
+    const place = this.ends[this.count]!;
+    this.#reserveBytes(place + length);
+    this.bytes[place] = tag;
+    this.bytes.set(bytes.subarray(start, start + length - 1), place + 1);
+    const entry = this.#append(hash);
+    this.ends[entry] = place + length;
+    this.#slots[slot] = entry;
+    return entry;
+  }
+
+  /** The number of a short key behind which its buffer ends: words are read whole, so it is looked up where there is more. */
+  #locateAtEnd(keys: KeysInPlace, view: DataView, key: number): number {
     const { tags, bytes } = keys;
     const start = keys.starts[key]! + (tags === undefined ? 1 : 0);
     const end = keys.ends[key]!;
     const tag = tags === undefined ? bytes[start - 1]! : tags[key]!;
-    const length = end - start + 1;
-    const hash = keys.hashes === undefined ? hashTagged(tag, view, start, end) : keys.hashes[key]!;
-    const whole = new Uint8Array(Math.max(length, 2 * wholeBytes));
-    whole[0] = tag;
-    whole.set(bytes.subarray(start, end), 1);
-    if (length > wholeBytes) return this.#locateLong(whole.subarray(0, length), hash);
+    const copy = new Uint8Array(2 * wholeBytes);
+    copy[0] = tag;
+    copy.set(bytes.subarray(start, end), 1);
+    const alone = {
+      hashes: Int32Array.of(keys.hashes === undefined ? hashTagged(tag, view, start, end) : keys.hashes[key]!),
+      bytes: copy,
+      starts: Int32Array.of(0),
+      ends: Int32Array.of(end - start + 1),
+    };
     const number = new Int32Array(1);
-    const alone = { hashes: Int32Array.of(hash), bytes: whole, starts: new Int32Array(1), ends: Int32Array.of(length) };
-    this.#locateShort(alone, viewOf(whole), 0, 1, number, 0, undefined);
+    this.#locateShort(alone, viewOf(copy), 0, 1, number, 0, undefined);
     return number[0]!;
-  }
-
-  #locateLong(key: Uint8Array, hash: number): number {
-    const slots = this.#slots;
-    const mask = slots.length - 1;
-    let slot = spread(hash) >>> Math.clz32(mask);
-    for (let entry = slots[slot]!; entry !== 0; entry = slots[slot]!) {
-      if (this.hashes[entry - 1] === hash && this.#equals(entry - 1, key)) return entry - 1;
-      slot = (slot + 1) & mask;
-    }
-    const place = this.ends[this.count]!;
-    this.#reserveBytes(place + key.length);
-    this.bytes.set(key, place);
-    const entry = this.#append(hash);
-    this.ends[entry] = place + key.length;
-    slots[slot] = entry;
-    return entry - 1;
-  }
-
-  #equals(number: number, key: Uint8Array): boolean {
-    const place = this.ends[number]!;
-    const length = this.ends[number + 1]! - place;
-    return length === key.length && this.bytes.compare(key, 0, length, place, place + length) === 0;
   }
 
   /** Adds a key for which there is room, but for its bytes and their end. Returns its number + 1. */
@@ -240,8 +282,7 @@ export class KeyTable implements KeyColumn {
 
 /** Of a long key. Its high bits count: the key groups of a task are picked by the hash's remainder. */
 function spread(hash: number): number {
-  const mixed = Math.imul(hash, 0x9e3779b1);
-  return mixed ^ (mixed >>> 15);
+  return Math.imul(hash, 0x9e3779b1);
 }
 
 /** Of a short key's words. Its high bits count, in which all of these are. */
