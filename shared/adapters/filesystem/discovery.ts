@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { LossError } from "../../errors.ts";
 import type { KnownPartition, PartitionStatus } from "../../ports/source.ts";
 import { finishedRecord, rememberedMs, splitFinished } from "../lines/finished.ts";
 import { edited } from "../lines/input-errors.ts";
@@ -11,10 +9,8 @@ import { type FoundFile, identify, isEdited } from "./found-file.ts";
 import { type FileIdentity, isDone, type WantedFile, wantedFile } from "./identity.ts";
 import type { InputFolder } from "./input-folder.ts";
 import type { Locator, Survey } from "./locator.ts";
+import { lookingAgain } from "./looking-again.ts";
 import { checkUnedited, isNearTail } from "./unedited.ts";
-
-/** While a rotation renames and copies, a file may be nowhere for an instant: before that is a loss, it is looked for again, after so many milliseconds. */
-const looksAgainMs = [20, 100, 300];
 
 export interface DiscoveryParts {
   readonly folder: InputFolder;
@@ -46,15 +42,7 @@ export class Discovery {
 
   /** @throws LossError if there is more to read of a known file, and it is not there, or not whole (I8) */
   async look(known: readonly KnownPartition[]): Promise<PartitionStatus[]> {
-    for (const delayMs of looksAgainMs) {
-      try {
-        return await this.#look(known);
-      } catch (error) {
-        if (!isPassing(error)) throw error;
-        await sleep(delayMs);
-      }
-    }
-    return await this.#look(known);
+    return await lookingAgain(() => this.#look(known));
   }
 
   async #look(all: readonly KnownPartition[]): Promise<PartitionStatus[]> {
@@ -146,7 +134,3 @@ function isFinished({ status: { identity, high }, position }: Seen): boolean {
 }
 
 /** It may be otherwise a moment later. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof LossError) return ["input-vanished", "input-replaced", "input-shrank"].includes(error.code);
-  return (error as { code?: unknown }).code === "input-moving";
-}

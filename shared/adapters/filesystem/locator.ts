@@ -6,6 +6,7 @@ import type { Contents, OpenInput } from "./contents.ts";
 import { beginsAs, type FoundFile, isPackedAs } from "./found-file.ts";
 import { type FileIdentity, type WantedFile, wantedFile } from "./identity.ts";
 import type { InputFolder, Place } from "./input-folder.ts";
+import { lookingAgain } from "./looking-again.ts";
 import type { Looks } from "./looks.ts";
 
 /** What there is of the input. */
@@ -53,10 +54,12 @@ export class Locator {
     const { identity } = wanted;
     const there = await this.#lookAt(identity);
     if (there !== undefined && isUnmoved(there, wanted)) return await this.#contents.open(there);
-    const { located, found } = await this.survey([wanted]);
-    const moved = located.get(wanted);
-    if (moved !== undefined) return await this.#contents.open(moved);
-    throw await this.loss(wanted, { read: range.from, needed: range.to }, found);
+    return await lookingAgain(async () => {
+      const { located, found } = await this.survey([wanted]);
+      const moved = located.get(wanted);
+      if (moved !== undefined) return await this.#contents.open(moved);
+      throw await this.loss(wanted, { read: range.from, needed: range.to }, found);
+    });
   }
 
   /** Undefined, too, if it is truncated at this moment. */

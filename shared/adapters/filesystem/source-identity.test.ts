@@ -368,3 +368,31 @@ test("an identity that another source made is refused", async (context) => {
     await assert.rejects(source.discover([{ id: "x", identity, position: 0 }]), { code: "input-identity-invalid" });
   }
 });
+
+nodeTest("a file that is renamed again while it is looked for is no loss", async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), "epochflow-source-"));
+  context.after(() => rm(folder, { recursive: true }));
+  const file = (name: string) => join(folder, name);
+  await writeFile(file("app.log"), "1\n2\n");
+  let renamed = 0;
+  const machine = {
+    open,
+    stat,
+    async readdir(path: string) {
+      const names = await readdir(path);
+      if (renamed > 0 && renamed < 3) await rename(file(`app.log.${renamed}`), file(`app.log.${++renamed}`));
+      return names;
+    },
+  };
+  const source = createFilesSource({ path: folder, bounded: true }, machine as never);
+  const [partition] = await source.discover([]);
+  await rename(file("app.log"), file("app.log.1"));
+  renamed = 1;
+  assert.deepEqual(await readValues(source, wholeRange(partition!)), ["1", "2"]);
+  assert.equal(renamed, 3);
+  await rename(file("app.log.3"), file("app.log.1"));
+  renamed = 1;
+  const known = [{ id: partition!.id, identity: partition!.identity, position: 2 }];
+  const [again] = await source.discover(known);
+  assert.deepEqual([again!.id, again!.end, renamed], [partition!.id, 4, 3]);
+});
