@@ -5,6 +5,7 @@ import { keyGroupOf } from "../state/key-codec.ts";
 import { byPart } from "../state/key-order.ts";
 import type { KeyColumn } from "../state/key-table.ts";
 import type { GroupRange } from "../state/stage-state.ts";
+import { copyBytes } from "../utf8.ts";
 import type { Partials, WindowPartial } from "./partials.ts";
 
 /** One task's part of what the sub-ranges of another came to, for a thread of the same process: the buffer can be transferred to it. */
@@ -129,13 +130,12 @@ class DealtKeys {
 
   fill(buffer: ArrayBuffer, task: number, dictionary: Dictionary): void {
     const { hashes, ends, bytes } = keysOf(buffer, dictionary);
-    const { count, ...from } = this.#keys;
-    let at = 0;
-    for (let key = 0, own = 0; key < count; key++) {
+    const from = this.#keys;
+    for (let key = 0, own = 0; key < from.count; key++) {
       if (this.#taskOf[key] !== task) continue;
-      hashes[own++] = from.hashes[key]!;
-      for (let next = from.ends[key]!; next < from.ends[key + 1]!; next++) bytes[at++] = from.bytes[next]!;
-      ends[own] = at;
+      hashes[own] = from.hashes[key]!;
+      ends[own + 1] = copyBytes(bytes, ends[own]!, from.bytes, from.ends[key]!, from.ends[key + 1]!);
+      own++;
     }
   }
 }

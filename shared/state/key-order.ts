@@ -1,4 +1,4 @@
-import { countOf, type Entries } from "./entries.ts";
+import { countOf, type Entries, keyOf } from "./entries.ts";
 import { keyGroupOf } from "./key-codec.ts";
 import type { KeyColumn } from "./key-table.ts";
 import { sortByByte, sortByGroup, spaceFor, type Words } from "./radix-sort.ts";
@@ -11,10 +11,10 @@ export interface KeyOrder {
 
 /** Groups entries by the key groups of their keys, keeping their order within a group. */
 export function byGroup(entries: Entries, keyGroups: number): KeyOrder {
-  const { keys, numbers } = entries;
+  const { hashes } = entries.keys;
   const groups = new Int32Array(countOf(entries));
   for (let index = 0; index < groups.length; index++)
-    groups[index] = keyGroupOf(keys.hashes[numbers === undefined ? index : numbers[index]!]!, keyGroups);
+    groups[index] = keyGroupOf(hashes[keyOf(entries, index)]!, keyGroups);
   return byPart(groups, keyGroups);
 }
 
