@@ -34,7 +34,7 @@ export interface Policy {
 }
 
 /** Bytes of a first epoch, before anything is known of the speed. */
-const firstBytes = 8 << 20;
+const firstBytes = 16 << 20;
 /** Of fewer, an epoch's time is not its records' any more: it would get smaller and smaller, and never keep up. */
 const leastBytes = 256 << 10;
 const defaultTaskBytes = 2 << 20;

@@ -3,9 +3,12 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { CellTable } from "./cell-table.ts";
 
+/** Small numbers and others, of which the table keeps the cells in different ways, and those between. */
+const key = fc.oneof(fc.nat(300), fc.integer({ min: 16_300, max: 16_500 }), fc.integer({ min: 1e6, max: 1e6 + 3000 }));
+
 const step = fc.oneof(
-  fc.record({ do: fc.constant("locate" as const), keys: fc.array(fc.nat(300), { maxLength: 200 }) }),
-  fc.record({ do: fc.constant("add" as const), keys: fc.array(fc.nat(300), { maxLength: 5 }) }),
+  fc.record({ do: fc.constant("locate" as const), keys: fc.array(key, { maxLength: 200 }) }),
+  fc.record({ do: fc.constant("add" as const), keys: fc.array(key, { maxLength: 5 }) }),
   fc.record({ do: fc.constant("clear" as const), keys: fc.constant([]) }),
 );
 
@@ -33,9 +36,23 @@ test("numbers cells as a Map does, in order; a key that is added again has its n
             given.map((key) => model.get(key) ?? added(key)),
           );
         }
-        for (const key of [...given, 301]) assert.equal(table.find(key), model.get(key) ?? -1);
+        for (const key of [...given, 301, 1e6 + 3001]) assert.equal(table.find(key), model.get(key) ?? -1);
         assert.deepEqual([...table.keys.subarray(0, table.count)], keys);
       }
     }),
   );
+});
+
+test("grows with keys of large numbers, which it keeps elsewhere, among those of small ones", () => {
+  const table = new CellTable();
+  const cells = new Int32Array(100);
+  for (let from = 0; from < 20_000; from += 100) {
+    const keys = Int32Array.from(cells, (_, index) => (from + index) * (index % 2 === 0 ? 1 : 97));
+    table.locateAll(keys, 0, keys.length, cells);
+    assert.deepEqual(
+      [...cells],
+      [...keys].map((key) => table.find(key)),
+    );
+  }
+  assert.equal(new Set(table.keys.subarray(0, table.count)).size, table.count);
 });
