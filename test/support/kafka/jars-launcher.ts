@@ -3,8 +3,9 @@ import { fstatSync, openSync, readSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { classArchive } from "./class-archive.ts";
 import { kafkaClassPath } from "./jars.ts";
-import { clusterId, type KafkaTool, type LaunchedBroker, type Launcher, started } from "./launcher.ts";
+import { clusterId, type KafkaTool, type Launch, type LaunchedBroker, type Launcher, started } from "./launcher.ts";
 import type { KafkaVersion } from "./versions.ts";
 
 /** Longest time that a broker may take to start, on a machine that does much else. */
@@ -24,28 +25,37 @@ export const jarsLauncher: Launcher = {
   name: "jars",
   bind: "127.0.0.1",
   async launch(launch) {
-    const { version, folder, temporary, format, jvm } = launch;
-    const classPath = await kafkaClassPath(version);
-    const logFile = openSync(join(folder, "broker.log"), "a+");
-    const begin = fstatSync(logFile).size;
-    const child = spawn(
-      "java",
-      [
-        ...jvm,
-        "-Djava.awt.headless=true",
-        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-        "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info",
-        "-Dorg.slf4j.simpleLogger.showDateTime=true",
-        ...["-cp", classPath, "Broker", folder, temporary ? "remove" : "keep", clusterId, ...format],
-      ],
-      // To a file, and not through a pipe of ours that a busy test would let fill.
-      { stdio: ["pipe", logFile, logFile] },
-    );
-    const broker = new JavaBroker(child, logFile, begin, (tool) => `-cp '${classPath}' ${toolClass(tool, version)}`);
-    await broker.whenStarted();
-    return broker;
+    const archive = await classArchive(launch.version, "Broker", async (options) => {
+      const broker = await start(launch, options);
+      await broker.end("SIGTERM");
+    });
+    return await start(launch, archive);
   },
 };
+
+async function start(launch: Launch, options: readonly string[]): Promise<JavaBroker> {
+  const { version, folder, temporary, format, jvm } = launch;
+  const classPath = await kafkaClassPath(version);
+  const logFile = openSync(join(folder, "broker.log"), "a+");
+  const begin = fstatSync(logFile).size;
+  const child = spawn(
+    "java",
+    [
+      ...options,
+      ...jvm,
+      "-Djava.awt.headless=true",
+      "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+      "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info",
+      "-Dorg.slf4j.simpleLogger.showDateTime=true",
+      ...["-cp", classPath, "Broker", folder, temporary ? "remove" : "keep", clusterId, ...format],
+    ],
+    // To a file, and not through a pipe of ours that a busy test would let fill.
+    { stdio: ["pipe", logFile, logFile] },
+  );
+  const broker = new JavaBroker(child, logFile, begin, (tool) => `-cp '${classPath}' ${toolClass(tool, version)}`);
+  await broker.whenStarted();
+  return broker;
+}
 
 class JavaBroker implements LaunchedBroker {
   readonly #child: ChildProcess;

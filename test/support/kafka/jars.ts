@@ -19,11 +19,19 @@ export const cacheFolder = join(cache, "kafka");
  */
 export async function kafkaClassPath(version: KafkaVersion): Promise<string> {
   const jars = join(cacheFolder, version, `jars-${digest([pom])}`);
-  const classes = join(cacheFolder, version, `classes-${digest(javaFiles())}`);
+  const programs = join(cacheFolder, version, `programs-${digest(javaFiles())}`);
   await cachedFolder(jars, (folder) => resolveJars(version, folder));
-  await cachedFolder(classes, (folder) => compile(join(jars, "*"), folder));
-  return `${classes}:${join(jars, "*")}`;
+  await cachedFolder(programs, (folder) => compile(join(jars, "*"), folder));
+  return `${join(programs, "programs.jar")}:${join(jars, "*")}`;
 }
+
+/** Where archives of the classes on that path are kept, for the Java that there is. */
+export async function archivesFolder(version: KafkaVersion): Promise<string> {
+  javaVersion ??= command("java", ["--version"]);
+  return join(cacheFolder, version, `archives-${digest([pom, ...javaFiles()], await javaVersion)}`);
+}
+
+let javaVersion: Promise<string> | undefined;
 
 async function resolveJars(version: KafkaVersion, folder: string): Promise<void> {
   const copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", `-DoutputDirectory=${folder}`];
@@ -31,12 +39,15 @@ async function resolveJars(version: KafkaVersion, folder: string): Promise<void>
 }
 
 async function compile(jars: string, folder: string): Promise<void> {
-  await command("javac", ["--release", "17", "-cp", jars, "-d", folder, ...javaFiles()]);
+  const classes = join(folder, "classes");
+  await command("javac", ["--release", "17", "-cp", jars, "-d", classes, ...javaFiles()]);
+  // A folder of classes on its path would keep Java from archiving them.
+  await command("jar", ["--create", "--file", join(folder, "programs.jar"), "-C", classes, "."]);
 }
 
 /** Clones of different versions share a cache. */
-function digest(files: readonly string[]): string {
-  const hash = createHash("sha256");
+function digest(files: readonly string[], more = ""): string {
+  const hash = createHash("sha256").update(more);
   for (const file of files) hash.update(basename(file)).update(readFileSync(file));
   return hash.digest("hex").slice(0, 12);
 }
@@ -50,7 +61,8 @@ const toInstall =
   "A broker from jars needs a JDK (17 or newer) and Maven; on Debian: apt-get install default-jdk-headless maven.";
 
 /** What to install so that `kafkaClassPath` works; undefined if that is there. */
-export const whyNoJava = (): string | undefined => (["java", "javac", "mvn"].every(hasProgram) ? undefined : toInstall);
+export const whyNoJava = (): string | undefined =>
+  ["java", "javac", "jar", "mvn"].every(hasProgram) ? undefined : toInstall;
 
 /** @throws Error with what the program wrote if it fails, and with what to install if there is none of that name */
 export const command = (program: string, parameters: readonly string[]): Promise<string> =>

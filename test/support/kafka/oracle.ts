@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
 import { until } from "../until.ts";
+import { classArchive } from "./class-archive.ts";
 import { kafkaClassPath } from "./jars.ts";
 import { type KafkaVersion, kafkaVersions } from "./versions.ts";
 
@@ -89,11 +90,20 @@ const readTimeoutMs = 60_000;
 
 /** Starts the Java process; it ends with this one. */
 export async function startOracle(bootstrap: string, options: OracleOptions = {}): Promise<Oracle> {
+  const archive = await classArchive(options.version ?? kafkaVersions[0], "Oracle", async (making) => {
+    const oracle = await start(bootstrap, options, making);
+    await Promise.allSettled([oracle.offsets("none-of-this-name", "earliest"), oracle.producer()]);
+    await oracle.close();
+  });
+  return await start(bootstrap, options, archive);
+}
+
+async function start(bootstrap: string, options: OracleOptions, jvm: readonly string[]): Promise<Oracle> {
   const connection = { "bootstrap.servers": bootstrap, ...options.properties };
   const child = spawn(
     "java",
     [
-      ...[`-Xmx${options.heapMiB ?? 512}m`, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"],
+      ...[...jvm, `-Xmx${options.heapMiB ?? 512}m`, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"],
       "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
       ...["-cp", await kafkaClassPath(options.version ?? kafkaVersions[0]), "Oracle", JSON.stringify(connection)],
     ],
