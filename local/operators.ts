@@ -7,9 +7,14 @@ import type { Ledger } from "../shared/ports/ledger.ts";
 import { entryUrl } from "./package-files.ts";
 import { buffersOf, ParcelRoom } from "./parcels.ts";
 import { readWhereabouts, whereaboutsBytes } from "./whereabouts.ts";
-import { giveWorkersRoom } from "./worker-memory.ts";
+import { startWithRoom } from "./worker-memory.ts";
 
 /** What a worker thread is made with. */
+export interface WorkerData {
+  readonly whereabouts: SharedArrayBuffer;
+}
+
+/** The first thing that it is told: what to work on. */
 export interface WorkerSetup {
   readonly url: string;
   /** The pipeline's name in this run. */
@@ -17,7 +22,6 @@ export interface WorkerSetup {
   readonly parameters: Readonly<Record<string, string>>;
   readonly state: string;
   readonly uid: string;
-  readonly whereabouts: SharedArrayBuffer;
 }
 
 export interface WorkerRequest {
@@ -31,11 +35,9 @@ export type WorkerAnswer =
   | { readonly kind: "done"; readonly outcome: OperateOutcome; readonly parcels: readonly Parcel[] }
   | { readonly kind: "failed"; readonly error: ErrorDescription };
 
-interface PoolOptions {
-  readonly threads: number;
-  readonly taskTimeoutMs: number;
-  readonly ledger: Ledger;
-  readonly setup: Omit<WorkerSetup, "whereabouts">;
+/** The run that the threads work for. */
+interface Work {
+  readonly setup: WorkerSetup;
   onRead(records: number, bytes: number): void;
 }
 
@@ -45,27 +47,26 @@ interface PoolOptions {
  */
 export class OperatorThreads {
   private readonly threads: Thread[];
-  private readonly options: PoolOptions;
   private readonly parcels = new ParcelRoom();
 
-  constructor(options: PoolOptions) {
-    this.options = options;
-    giveWorkersRoom();
-    this.threads = Array.from({ length: options.threads }, () => new Thread(options));
+  /** @param warm how many are started at once, since the first epoch will need them: a thread takes as long to load its modules as a run to find out what there is to do */
+  constructor(count: number, { taskTimeoutMs, warm }: { readonly taskTimeoutMs: number; readonly warm: number }) {
+    this.threads = Array.from({ length: count }, () => new Thread(taskTimeoutMs));
+    for (const thread of this.threads.slice(0, warm)) thread.warm();
   }
 
-  /** Starts so many threads, which the first epoch will need, before there are tasks for them. */
-  warm(count: number): void {
-    for (const thread of this.threads.slice(0, count)) thread.warm();
+  /** Tells what to work on. There are no tasks before. */
+  begin(work: Work): void {
+    for (const thread of this.threads) thread.begin(work);
   }
 
-  async operate(name: TaskName): Promise<OperateOutcome> {
+  async operate(name: TaskName, ledger: Ledger): Promise<OperateOutcome> {
     const thread = this.threads[name.task % this.threads.length]!;
     try {
       return await thread.run(name, this.parcels);
     } catch (error) {
       if (!(error instanceof UserCodeError)) throw error;
-      await this.options.ledger.fail(name, { error: error.describe(), shrink: true });
+      await ledger.fail(name, { error: error.describe(), shrink: true });
       return "failed";
     }
   }
@@ -79,10 +80,16 @@ class Thread {
   private worker: Worker | undefined;
   private queue: Promise<unknown> = Promise.resolve();
   private readonly whereabouts = new SharedArrayBuffer(whereaboutsBytes);
-  private readonly options: PoolOptions;
+  private readonly taskTimeoutMs: number;
+  private work: Work | undefined;
 
-  constructor(options: PoolOptions) {
-    this.options = options;
+  constructor(taskTimeoutMs: number) {
+    this.taskTimeoutMs = taskTimeoutMs;
+  }
+
+  begin(work: Work): void {
+    this.work = work;
+    this.worker?.postMessage(work.setup);
   }
 
   /** One task at a time, as a Lambda sandbox. */
@@ -106,7 +113,7 @@ class Thread {
     const { worker } = this;
     const { promise, resolve, reject } = Promise.withResolvers<OperateOutcome>();
     const onMessage = (answer: WorkerAnswer) => {
-      if (answer.kind === "read") this.options.onRead(answer.records, answer.bytes);
+      if (answer.kind === "read") this.work?.onRead(answer.records, answer.bytes);
       else if (answer.kind === "done") {
         room.add(name, answer.parcels);
         resolve(answer.outcome);
@@ -120,7 +127,7 @@ class Thread {
         }),
       );
     worker.on("message", onMessage).on("error", onError).on("exit", onExit);
-    const timer = setTimeout(() => reject(this.late(name)), this.options.taskTimeoutMs);
+    const timer = setTimeout(() => reject(this.late(name)), this.taskTimeoutMs);
     const parcels = room.take(name);
     worker.postMessage({ name, parcels } satisfies WorkerRequest, buffersOf(parcels));
     return promise
@@ -135,10 +142,9 @@ class Thread {
   }
 
   private start(): Worker {
-    const worker = new Worker(entryUrl("local/worker"), {
-      workerData: { ...this.options.setup, whereabouts: this.whereabouts } satisfies WorkerSetup,
-      stdout: true,
-    });
+    const workerData: WorkerData = { whereabouts: this.whereabouts };
+    const worker = startWithRoom(() => new Worker(entryUrl("local/worker"), { workerData, stdout: true }));
+    if (this.work) worker.postMessage(this.work.setup);
     // What a pipeline prints is for people: standard output belongs to machines (`run --json`).
     worker.stdout.on("data", (text) => process.stderr.write(text));
     // Between two tasks nobody waits for the worker: one that breaks then is replaced by the next task.
@@ -156,7 +162,7 @@ class Thread {
   }
 
   private late(name: TaskName): UserCodeError {
-    const seconds = this.options.taskTimeoutMs / 1000;
+    const seconds = this.taskTimeoutMs / 1000;
     const { operator, partition, offset } = readWhereabouts(this.whereabouts);
     return new UserCodeError("task-timeout", `a task did not end within ${seconds} s${this.at()}`, {
       wayOut: "look for a function that never returns, or give tasks more time with --task-timeout",

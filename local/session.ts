@@ -18,7 +18,7 @@ import { LocalExecutions } from "./executions.ts";
 import { outputsOf, topicsOf } from "./folders.ts";
 import { type HeldBackWatch, heldBackWatch } from "./held-back.ts";
 import { type Handlers, handlersOf, interpret } from "./machine.ts";
-import { OperatorThreads } from "./operators.ts";
+import type { OperatorThreads } from "./operators.ts";
 import type { RunOptions, RunResult } from "./options.ts";
 import { localPolicy, patienceOf } from "./policy.ts";
 import { Sweeper, type SweepTimes } from "./sweeper.ts";
@@ -38,17 +38,16 @@ export interface Internals {
 export interface Loaded {
   readonly topology: Topology;
   readonly codeDigest: string;
-  /** The pipeline's module, for worker threads; without it operators run in this thread. */
+  /** The pipeline's module, for the threads. */
   readonly url: string | undefined;
+  /** Without them operators run in this thread. */
+  readonly threads: OperatorThreads | undefined;
   readonly state: string;
   /** Whoever watches the run. */
   readonly watch: Watcher | undefined;
 }
 
 const retainedHistory = 1000;
-const defaultTaskTimeoutMs = 60_000;
-/** Threads that are started before there is work for them; more are when there is. */
-const warmThreads = 2;
 /** How often an idle pipeline that follows its input looks for more, where the source cannot tell. */
 const lookEveryMs = 100;
 
@@ -63,6 +62,7 @@ export async function runSession(loaded: Loaded, options: RunOptions, internals:
     loaded.watch?.({ type: "run-started", head, follow: options.follow ?? false, parallelism });
     return head.status === "running" ? await session.run() : await session.result("nothing-new");
   } finally {
+    await loaded.threads?.close();
     await ledger.close();
   }
 }
@@ -112,29 +112,22 @@ async function startSession(
     ...(internals.chooseTasks && { chooseTasks: internals.chooseTasks }),
   };
   const executions: LocalExecutions = new LocalExecutions((name) => session.interpret(name));
-  const parts = { ...loaded, uid, ledger, policy, executions };
-  const onRead = (records: number, bytes: number) => session.read(records, bytes);
-  const threads = internals.engine ? undefined : threadsOf(loaded, options, { ...parts, onRead });
-  // The first one loads its modules while this thread does.
-  if (status === "running") threads?.warm(1);
-  const composed = await composeLocalEngine(parts).catch(async (error) => {
-    await threads?.close();
-    throw error;
+  const { threads, url, topology, state } = loaded;
+  if (status === "running" && url !== undefined) {
+    const setup = { url, pipeline: topology.name, parameters: options.parameters ?? {}, state, uid };
+    threads?.begin({ setup, onRead: (records, bytes) => session.read(records, bytes) });
+  }
+  const composed = await composeLocalEngine({
+    topology,
+    codeDigest: loaded.codeDigest,
+    state,
+    uid,
+    ledger,
+    policy,
+    executions,
   });
-  const session: Session = new Session(loaded, options, internals, composed, executions, threads);
+  const session: Session = new Session(loaded, options, internals, composed, executions);
   return session;
-}
-
-/** Of a pipeline that is a module. */
-function threadsOf(
-  { url, topology, state }: Loaded,
-  { parameters = {}, taskTimeoutMs = defaultTaskTimeoutMs }: RunOptions,
-  parts: { uid: string; ledger: Ledger; policy: Policy; onRead: (records: number, bytes: number) => void },
-): OperatorThreads | undefined {
-  if (url === undefined) return undefined;
-  const { uid, ledger, policy, onRead } = parts;
-  const setup = { url, pipeline: topology.name, parameters, state, uid };
-  return new OperatorThreads({ threads: policy.parallelism, taskTimeoutMs, ledger, setup, onRead });
 }
 
 class Session {
@@ -143,7 +136,6 @@ class Session {
   private readonly tracker: Tracker;
   private readonly watchdog: Watchdog;
   private readonly heldBack: HeldBackWatch | undefined;
-  private readonly threads: OperatorThreads | undefined;
   private readonly executions: LocalExecutions;
   private readonly sweeper: Sweeper;
   private readonly loaded: Loaded;
@@ -156,9 +148,7 @@ class Session {
     internals: Internals,
     composed: ComposedEngine,
     executions: LocalExecutions,
-    threads: OperatorThreads | undefined,
   ) {
-    this.threads = threads;
     this.loaded = loaded;
     this.options = options;
     this.composed = composed;
@@ -206,7 +196,6 @@ class Session {
   async run(): Promise<RunResult> {
     const { engine, executions, tracker } = this;
     try {
-      this.threads?.warm(warmThreads);
       await tracker.begin();
       const before = tracker.progress;
       await removePartialObjects(this.loaded.state);
@@ -218,7 +207,6 @@ class Session {
       const { committed } = tracker.progress;
       return await this.result(committed === before.committed ? "nothing-new" : "done");
     } finally {
-      await this.threads?.close();
       await this.composed.close();
     }
   }
@@ -260,7 +248,9 @@ class Session {
   }
 
   private async operate(name: TaskName): Promise<OperateOutcome> {
-    const outcome = await (this.threads ? this.threads.operate(name) : operate(this.engine, name));
+    const { engine } = this;
+    const { threads } = this.loaded;
+    const outcome = await (threads ? threads.operate(name, engine.ledger) : operate(engine, name));
     if (outcome !== "replan") return outcome;
     // On AWS another version of the functions plans anew. Here the version that planned is this very process.
     throw new UserCodeError("code-changed", "the code of the pipeline was changed while it ran", {

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { cachedDataVersionTag } from "node:v8";
 import { Worker } from "node:worker_threads";
-import { giveWorkersRoom } from "./worker-memory.ts";
+import { startWithRoom } from "./worker-memory.ts";
 
 /**
  * Makes 35 MB of buffers, of which some live at a time, and objects, most of which do not, so that V8 looks at the young generation alone now and then; and tells how
@@ -25,15 +27,29 @@ const program = `
   };
   step(0);`;
 
-async function collectionsOfWorker(): Promise<number> {
-  const worker = new Worker(program, { eval: true });
+const startPlain = () => new Worker(program, { eval: true });
+
+async function collectionsOf(worker: Worker): Promise<number> {
   const [collections] = await once(worker, "message");
   await worker.terminate();
   return collections;
 }
 
 test("buffers of a worker fill its room before all garbage is collected", async () => {
-  assert.ok((await collectionsOfWorker()) > 0);
-  giveWorkersRoom();
-  assert.equal(await collectionsOfWorker(), 0);
+  assert.ok((await collectionsOf(startPlain())) > 0);
+  const both = [startWithRoom(startPlain), startWithRoom(startPlain)];
+  assert.deepEqual(await Promise.all(both.map(collectionsOf)), [0, 0]);
+});
+
+test("compiled code that was kept is valid again once the heap of a thread is there, or the thread is gone", {
+  timeout: 30_000,
+}, async () => {
+  const tag = cachedDataVersionTag();
+  for (const end of [false, true]) {
+    const worker = startWithRoom(() => new Worker("setInterval(() => {}, 1000)", { eval: true }));
+    assert.notEqual(cachedDataVersionTag(), tag);
+    if (end) await worker.terminate();
+    while (cachedDataVersionTag() !== tag) await sleep(1);
+    await worker.terminate();
+  }
 });

@@ -4,7 +4,7 @@ import { describeError } from "../shared/errors.ts";
 import { bind } from "../shared/pipeline/bind.ts";
 import { composeLocalEngine, type LocalEngine, openLedger } from "./compose.ts";
 import { loadPipeline } from "./load.ts";
-import type { WorkerAnswer, WorkerRequest, WorkerSetup } from "./operators.ts";
+import type { WorkerAnswer, WorkerData, WorkerRequest, WorkerSetup } from "./operators.ts";
 import { buffersOf } from "./parcels.ts";
 import { localPolicy } from "./policy.ts";
 import { writeWhereabouts } from "./whereabouts.ts";
@@ -32,18 +32,24 @@ class ReadProgress {
 }
 
 /** A worker thread: what the function `operate` is on AWS. It has its own connections and its own copy of the pipeline. */
-const setup = workerData as WorkerSetup;
+const { whereabouts } = workerData as WorkerData;
 const port = parentPort!;
 const tell = (answer: WorkerAnswer) => port.postMessage(answer);
 const progress = new ReadProgress();
-/** Begun at once: a thread may be started before there is a task for it. */
-const engine = compose();
-engine.catch(() => {}); // each task that waits for it tells
+/** Begun as soon as it is known of what, before there is a task. */
+let engine: Promise<LocalEngine> | undefined;
 
-port.on("message", async ({ name, parcels: received }: WorkerRequest) => {
+port.on("message", async (message: WorkerSetup | WorkerRequest) => {
+  if ("url" in message) {
+    engine = compose(message);
+    engine.catch(() => {}); // each task that waits for it tells
+  } else await work(message);
+});
+
+async function work({ name, parcels: received }: WorkerRequest): Promise<void> {
   try {
     progress.begin();
-    const composed = await engine;
+    const composed = await engine!;
     const { shuffle } = composed;
     // What is still here of an earlier epoch nobody asks for any more.
     if (name.stage === 0) shuffle.take();
@@ -54,21 +60,21 @@ port.on("message", async ({ name, parcels: received }: WorkerRequest) => {
   } catch (error) {
     tell({ kind: "failed", error: describeError(error) });
   }
-});
+}
 
-async function compose(): Promise<LocalEngine> {
-  const { topology, codeDigest } = await loadPipeline(setup.url);
+async function compose({ url, parameters, pipeline, state, uid }: WorkerSetup): Promise<LocalEngine> {
+  const { topology, codeDigest } = await loadPipeline(url);
   return {
     ...(await composeLocalEngine({
-      topology: bind(topology, setup.parameters, setup.pipeline),
+      topology: bind(topology, parameters, pipeline),
       codeDigest,
-      state: setup.state,
-      uid: setup.uid,
-      ledger: openLedger(setup.state),
+      state,
+      uid,
+      ledger: openLedger(state),
       policy: localPolicy({}),
       executions: { start: notHere, describe: notHere },
     })),
-    running: (operator, partition, offset) => writeWhereabouts(setup.whereabouts, { operator, partition, offset }),
+    running: (operator, partition, offset) => writeWhereabouts(whereabouts, { operator, partition, offset }),
     read: (records, bytes) => progress.add(records, bytes),
   };
 }
