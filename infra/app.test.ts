@@ -9,14 +9,22 @@ import { folderOf } from "../test/support/folder.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** What the app makes of a context, as the CDK's command has it made, but without bundles. */
-async function synth(out: string, context: object): Promise<Record<string, { Type: string }>> {
+type Context = Readonly<Record<string, string>>;
+
+/** What the app makes of a context, as the CDK's command has it made, but without bundles. What breaks one of CloudFormation's rules is an error. */
+async function synth(out: string, context: Context): Promise<Record<string, { Type: string }>> {
   await promisify(execFile)(process.execPath, ["--conditions=epochflow-source", "infra/app.ts"], {
     cwd: root,
     env: {
       ...process.env,
       CDK_OUTDIR: out,
-      CDK_CONTEXT_JSON: JSON.stringify({ "aws:cdk:bundling-stacks": [], ...context }),
+      CDK_CONTEXT_JSON: JSON.stringify({
+        "aws:cdk:bundling-stacks": [],
+        "@aws-cdk/core:validateAgainstDefaultRules": true,
+        ...context,
+      }),
+      // What stands for a VPC until it is looked up is no VPC's id.
+      CDK_VALIDATION: String(!("vpcId" in context)),
       CDK_DEFAULT_ACCOUNT: "111122223333",
       CDK_DEFAULT_REGION: "eu-west-1",
     },
@@ -27,7 +35,7 @@ async function synth(out: string, context: object): Promise<Record<string, { Typ
   return JSON.parse(readFileSync(join(out, `${stacks[0]}.template.json`), "utf8")).Resources;
 }
 
-const contexts: readonly [what: string, context: object, mappings: number][] = [
+const contexts: readonly [what: string, context: Context, mappings: number][] = [
   ["word-count", {}, 0],
   ["access-log", { example: "access-log" }, 0],
   ["orders", { example: "orders" }, 0],

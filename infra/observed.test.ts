@@ -1,19 +1,20 @@
 /** Dashboard and alarms: every metric on them is one that somebody emits, and people can read them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { App, Duration, Stack } from "aws-cdk-lib";
+import { Duration, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import { documentedMetrics } from "../test/support/documented-metrics.ts";
 import { emittedMetrics, lives, losingLife, type MetricsLine } from "../test/support/emitted-metrics.ts";
+import { quickApp } from "../test/support/template.ts";
 import { Kafka, StreamPipeline, type StreamPipelineProps } from "./index.ts";
 
 function stackOf(
   props: Partial<StreamPipelineProps> = {},
   topicOf = (stack: Stack): ITopic | undefined => new Topic(stack, "Topic"),
 ) {
-  const stack = new Stack(new App({ context: { "aws:cdk:bundling-stacks": [] } }), "stack");
+  const stack = new Stack(quickApp(), "stack");
   const parameters = { input: "s3://data/input/", output: "s3://data/output" };
   const alarmTopic = topicOf(stack);
   const pipeline = new StreamPipeline(stack, "Words", {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { App, Duration, NestedStack, Stack } from "aws-cdk-lib";
+import { Duration, NestedStack, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import { type IVpc, Vpc } from "aws-cdk-lib/aws-ec2";
@@ -8,7 +8,15 @@ import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Alias, Key } from "aws-cdk-lib/aws-kms";
 import { Bucket } from "aws-cdk-lib/aws-s3";
 import { parseDeployedPipeline } from "../composition/deployed-pipeline.ts";
-import { findings, functionsOf, listOf, propertiesOf, statementsOf, synthesize } from "../test/support/template.ts";
+import {
+  findings,
+  functionsOf,
+  listOf,
+  propertiesOf,
+  quickApp,
+  statementsOf,
+  synthesize,
+} from "../test/support/template.ts";
 import { StreamPipeline, type StreamPipelineProps } from "./index.ts";
 
 const entry = "examples/word-count.ts";
@@ -113,7 +121,7 @@ test("an output tells a command where the pipeline is", () => {
 });
 
 test("the output of a pipeline in a nested stack is the outer stack's, whose name is known", () => {
-  const outer = new Stack(new App({ context: { "aws:cdk:bundling-stacks": [] } }), "outer");
+  const outer = new Stack(quickApp(), "outer");
   const nested = new NestedStack(new NestedStack(outer, "Middle"), "Inner");
   new StreamPipeline(nested, "Words", { entry, parameters: paths });
   const described = (stack: Stack) =>

@@ -2,14 +2,22 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { App, Duration, Stack } from "aws-cdk-lib";
+import { Duration, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { type IVpc, SecurityGroup, Vpc } from "aws-cdk-lib/aws-ec2";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { CfnCluster } from "aws-cdk-lib/aws-msk";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { temporaryFolder } from "../../test/support/folder.ts";
-import { findings, functionsOf, listOf, propertiesOf, statementsOf, synthesize } from "../../test/support/template.ts";
+import {
+  findings,
+  functionsOf,
+  listOf,
+  propertiesOf,
+  quickApp,
+  statementsOf,
+  synthesize,
+} from "../../test/support/template.ts";
 import { Kafka, StreamPipeline, type StreamPipelineProps } from "../index.ts";
 import { IamRights, literalPrefix } from "./iam-rights.ts";
 
@@ -270,7 +278,7 @@ test("a cluster with connections opens its port; the pipeline has connections fo
 });
 
 test("pipelines share a cluster, in its stack and in others", () => {
-  const app = new App({ context: { "aws:cdk:bundling-stacks": [] } });
+  const app = quickApp();
   const shared = new Stack(app, "shared");
   const vpc = vpcOf(shared);
   const cluster = clusterIn(shared);

@@ -10,6 +10,10 @@ export interface Statement {
   readonly Condition?: object;
 }
 
+/** Functions are not bundled, and CloudFormation's rules not looked at, which takes seconds: `infra/app.test.ts` does that. */
+export const quickApp = (): App =>
+  new App({ context: { "aws:cdk:bundling-stacks": [] }, builtinCloudFormationValidation: false });
+
 /**
  * A stack with one pipeline; functions are not bundled.
  *
@@ -20,7 +24,7 @@ export function synthesize(
   propsOf: (stack: Stack) => StreamPipelineProps,
   then: (pipeline: StreamPipeline, stack: Stack) => void = () => {},
 ) {
-  const app = new App({ context: { "aws:cdk:bundling-stacks": [] } });
+  const app = quickApp();
   const stack = new Stack(app, "stack");
   const pipeline = new StreamPipeline(stack, "Words", propsOf(stack));
   then(pipeline, stack);
