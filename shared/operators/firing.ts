@@ -1,6 +1,7 @@
 import type { WindowNode } from "../pipeline/topology.ts";
 import type { Column } from "../state/columns.ts";
-import { byGroupAndKey, type KeyOrder } from "../state/key-order.ts";
+import { keysOf } from "../state/entries.ts";
+import type { KeyOrder } from "../state/key-order.ts";
 import type { KeyColumn } from "../state/key-table.ts";
 import { always, type OperatorState, windowsInOrder } from "../state/stage-state.ts";
 import type { WindowState } from "../state/window-state.ts";
@@ -54,16 +55,17 @@ function firingWindows(
     if (end > after) return [];
     const again = before !== null && end <= before;
     if (again && window.changes === 0) return [];
-    const keys = again ? window.changedInOrder(keyGroups) : byGroupAndKey(window.keys, keyGroups);
+    const keys = again ? window.changedInOrder(keyGroups) : window.inOrder(keyGroups);
     return [{ start, end, ...inOrder(window, keys), stays: !isPast(after, end, allowedLatenessMs) }];
   });
 }
 
-function inOrder({ keys: table, columns }: WindowState, keys: KeyOrder) {
+function inOrder(window: WindowState, keys: KeyOrder) {
   const { order } = keys;
-  const ends = endsInOrder(table.ends, order);
-  const bytes = bytesInOrder(table, order, ends);
-  return { keys, bytes, ends, columns: columns.map((column) => columnInOrder(column, order)) };
+  const numbers = keysOf(window, order);
+  const ends = endsInOrder(window.keys.ends, numbers);
+  const bytes = bytesInOrder(window.keys, numbers, ends);
+  return { keys, bytes, ends, columns: window.columns.map((column) => columnInOrder(column, order)) };
 }
 
 function endsInOrder(ends: Int32Array, order: Int32Array): Int32Array {

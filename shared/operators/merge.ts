@@ -20,7 +20,7 @@ export function mergeAll(
   fail: FailEntry,
   lifetime?: Lifetime,
 ): void {
-  const known = window.keys.count;
+  const known = window.count;
   const numbers = lifetime === undefined ? window.touch(entries) : window.locate(entries);
   const replaced = lifetime?.replaced(window, numbers, known, entries);
   for (const [at, { aggregate }] of aggregates.entries()) {
@@ -62,7 +62,7 @@ export function mergeEach(
   fail: FailEntry,
   lifetime?: Lifetime,
 ): void {
-  const known = window.keys.count;
+  const known = window.count;
   const numbers = window.locate(entries);
   const next = new Array<unknown>(aggregates.length);
   for (let index = 0, newest = known; index < numbers.length; index++) {

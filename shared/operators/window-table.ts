@@ -1,9 +1,9 @@
+import { CellTable } from "../state/cell-table.ts";
 import { type AnyAggregate, type Column, growColumns, type NamedAggregate, newColumns } from "../state/columns.ts";
 import type { Entries } from "../state/entries.ts";
 import type { KeyColumn } from "../state/key-table.ts";
 import { checkAccumulators, checkedAccumulator, checkedNumber } from "./accumulators.ts";
 import { zero } from "./aggregates.ts";
-import { CellTable } from "./cell-table.ts";
 import { beginsAnew } from "./expiry.ts";
 import { fieldFoldOf, kernelOf } from "./kernels.ts";
 import type { Keys } from "./keys.ts";

@@ -2,17 +2,25 @@ import type { ByteReader, ByteWriter } from "./bytes.ts";
 import { NotDataError } from "./codec.ts";
 import { type Column, decodeColumn, encodeColumn } from "./columns.ts";
 import { hashKey } from "./key-codec.ts";
-import type { KeyColumn } from "./key-table.ts";
+import type { KeyColumn, KeysInPlace } from "./key-table.ts";
 
 /** Keys of one window of one operator, with their accumulators: a column for each aggregate. */
 export interface Entries {
   readonly keys: KeyColumn;
   /** Which of the keys each entry has, where several windows share them; else entry i has key i. */
-  readonly numbers?: Int32Array;
+  readonly numbers?: Int32Array | undefined;
   readonly columns: readonly Column[];
 }
 
 export const countOf = ({ keys, numbers }: Pick<Entries, "keys" | "numbers">): number => numbers?.length ?? keys.count;
+
+/** Keys of a column, to be looked up elsewhere. */
+export const keysInPlace = ({ bytes, ends, hashes }: KeyColumn): KeysInPlace => ({
+  hashes,
+  bytes,
+  starts: ends,
+  ends: ends.subarray(1),
+});
 
 /** Number of an entry's key. */
 export const keyOf = ({ numbers }: Entries, index: number): number => (numbers === undefined ? index : numbers[index]!);
@@ -30,14 +38,7 @@ export function encodeEntries(
   to: number,
 ): void {
   if (numbers === undefined) encodeKeys(writer, keys, order, from, to);
-  else
-    encodeKeys(
-      writer,
-      keys,
-      order.subarray(from, to).map((index) => numbers[index]!),
-      0,
-      to - from,
-    );
+  else encodeKeys(writer, keys, keysOf({ numbers }, order.subarray(from, to)), 0, to - from);
   writer.varint(columns.length);
   for (const [at, column] of columns.entries()) {
     try {
@@ -46,6 +47,14 @@ export function encodeEntries(
       throw error instanceof NotDataError ? new NotDataError(error.message, at) : error;
     }
   }
+}
+
+/** The numbers of these entries' keys. */
+export function keysOf({ numbers }: Pick<Entries, "numbers">, entries: Int32Array): Int32Array {
+  if (numbers === undefined) return entries;
+  const keys = new Int32Array(entries.length);
+  for (let index = 0; index < keys.length; index++) keys[index] = numbers[entries[index]!]!;
+  return keys;
 }
 
 /** Keys lie anywhere in a large table: so what is known of one is read once, in loops so short that the processor waits for many at a time. */

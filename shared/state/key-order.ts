@@ -154,13 +154,14 @@ function compareKeys({ bytes, ends }: KeyColumn, a: number, b: number): number {
   return endOfA - one - (endOfB - other);
 }
 
-/** Both lists, sorted by key, as one that is; a key that is in both is in it once. */
-export function mergeByKey(keys: KeyColumn, one: Int32Array, other: Int32Array): Int32Array {
+/** Both lists of entries, sorted by key, as one that is; an entry that is in both is in it once. */
+export function mergeByKey(entries: Entries, one: Int32Array, other: Int32Array): Int32Array {
+  const { keys } = entries;
   const merged = new Int32Array(one.length + other.length);
   let [count, at, beside] = [0, 0, 0];
   while (at < one.length && beside < other.length) {
     const [left, right] = [one[at]!, other[beside]!];
-    const order = left === right ? 0 : compareKeys(keys, left, right);
+    const order = left === right ? 0 : compareKeys(keys, keyOf(entries, left), keyOf(entries, right));
     if (order <= 0) at++;
     if (order >= 0) beside++;
     merged[count++] = order <= 0 ? left : right;

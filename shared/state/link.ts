@@ -104,11 +104,7 @@ export function union(lists: readonly (readonly Part[])[]): Part[] {
 }
 
 function merged({ window, ...one }: Part, other: Part): Part {
-  const order = mergeByKey(
-    window.keys,
-    one.order.subarray(one.from, one.to),
-    other.order.subarray(other.from, other.to),
-  );
+  const order = mergeByKey(window, one.order.subarray(one.from, one.to), other.order.subarray(other.from, other.to));
   return { window, order, from: 0, to: order.length };
 }
 

@@ -1,8 +1,10 @@
 import { isStateful, type StatefulNode, type Topology } from "../pipeline/topology.ts";
-import { aggregatesOf, type NamedAggregate } from "./columns.ts";
+import { aggregatesOf, type NamedAggregate, newColumns } from "./columns.ts";
+import { Dictionary } from "./dictionary.ts";
 import type { Link, Part } from "./link.ts";
 import { SpareRooms } from "./spare-rooms.ts";
-import { WindowState } from "./window-state.ts";
+import { SharedKeys } from "./window-keys.ts";
+import { type Room, WindowState } from "./window-state.ts";
 
 /** Key groups `[from, to)`. */
 export interface GroupRange {
@@ -16,6 +18,8 @@ export interface OperatorState {
   readonly aggregates: readonly NamedAggregate[];
   /** By start, epoch milliseconds. */
   readonly windows: Map<number, WindowState>;
+  /** The keys of all windows; undefined where there is but one. */
+  readonly dictionary: Dictionary | undefined;
   readonly spareRooms: SpareRooms;
 }
 
@@ -51,6 +55,7 @@ export class StageState {
       node,
       aggregates: aggregatesOf(node),
       windows: new Map(),
+      dictionary: node.kind === "window" ? new Dictionary() : undefined,
       spareRooms: new SpareRooms(),
     }));
   }
@@ -62,22 +67,24 @@ export class StageState {
   }
 
   /** The window that starts then, made if it is new. */
-  window({ windows, aggregates, node, spareRooms }: OperatorState, start: number): WindowState {
+  window(operator: OperatorState, start: number): WindowState {
+    const { windows, aggregates, node } = operator;
     let window = windows.get(start);
     if (window === undefined) {
-      window = new WindowState(aggregates, node.id, start, spareRooms.take());
+      window = new WindowState(aggregates, node.id, start, roomFor(operator));
       windows.set(start, window);
     }
     return window;
   }
 
   /** Forgets a window. */
-  remove({ windows, spareRooms }: OperatorState, start: number): void {
+  remove({ windows, spareRooms, dictionary }: OperatorState, start: number): void {
     const window = windows.get(start);
     if (window === undefined) return;
     windows.delete(start);
     spareRooms.give(window.discard());
     this.removed.add(window);
+    dictionary?.forgetUnused([...windows.values()].flatMap(({ cells }) => cells ?? []));
   }
 
   /** Forgets keys: of a window only `kept` are left. @param purged 1 for key groups that those which are gone belonged to */
@@ -108,6 +115,15 @@ export class StageState {
     for (const { windows } of this.operators)
       for (const window of windows.values()) if (window.changes > 0) window.markSaved();
   }
+}
+
+/** Undefined where a window makes its own. */
+function roomFor({ spareRooms, dictionary, aggregates }: OperatorState): Room | undefined {
+  if (dictionary === undefined) return undefined;
+  const spare = spareRooms.take();
+  if (spare !== undefined) return spare;
+  const keys = new SharedKeys(dictionary);
+  return { keys, columns: newColumns(aggregates, keys.capacity) };
 }
 
 /** Windows with changes since the last snapshot, by operator and start. */

@@ -4,10 +4,11 @@ import fc from "fast-check";
 import type { ChainRun } from "../epoch/epoch.ts";
 import { LossError, UserCodeError } from "../errors.ts";
 import { shares, TestObjects } from "../operators/test-support.ts";
-import { decodeKey, keyGroupOf } from "./key-codec.ts";
+import { keyOf } from "./entries.ts";
+import { keyGroupOf } from "./key-codec.ts";
 import type { GroupRange, StageState } from "./stage-state.ts";
 import { StateStore } from "./state-store.ts";
-import { apply, applyToModel, type Change, contents, type Model, makeTopology, sorted } from "./test-support.ts";
+import { apply, applyToModel, type Change, contents, keyIn, type Model, makeTopology, sorted } from "./test-support.ts";
 
 const keyGroups = 8;
 const topology = makeTopology(keyGroups);
@@ -136,7 +137,7 @@ test("what is gone for good is in no object that is written later", async () => 
   await objects.delete([...objects.objects.keys()].filter((key) => !names.includes(key)));
   const state = await new StateStore(objects).load("p", topology, 1, { from: 0, to: keyGroups }, chains);
   assert.deepEqual([...state.operator("one").windows.keys()].sort(), [0, 20]);
-  assert.equal(state.operator("one").windows.get(20)!.keys.count, 1);
+  assert.equal(state.operator("one").windows.get(20)!.count, 1);
   const group = chains.find((chain) => chain.objects.includes("object-3"))!;
   assert.ok(group.objects.length <= 2);
 });
@@ -205,16 +206,15 @@ test("keys that are purged are gone, and all others go on, warm and cold", async
         if (window !== undefined) {
           const purged = new Uint8Array(keyGroups);
           const kept: number[] = [];
-          for (let number = 0; number < window.keys.count; number++) {
-            const group = keyGroupOf(window.keys.hashes[number]!, keyGroups);
+          for (let number = 0; number < window.count; number++) {
+            const group = keyGroupOf(window.keys.hashes[keyOf(window, number)]!, keyGroups);
             const value = window.columns[0]![number] as number;
             if (group % 3 !== third || value >= least) {
               kept.push(number);
               continue;
             }
             purged[group] = 1;
-            const key = decodeKey(window.keys.bytes, window.keys.ends[number]!, window.keys.ends[number + 1]!);
-            model.delete(JSON.stringify(["two", 0, key]));
+            model.delete(JSON.stringify(["two", 0, keyIn(window, number)]));
           }
           state.purge(window, Int32Array.from(kept), purged);
         }

@@ -4,12 +4,14 @@ import { files } from "../pipeline/connectors/files.ts";
 import { text } from "../pipeline/decoders/text.ts";
 import { describe } from "../pipeline/describe.ts";
 import { pipeline } from "../pipeline/pipeline.ts";
-import type { Topology } from "../pipeline/topology.ts";
+import type { Key, Topology } from "../pipeline/topology.ts";
 import { tumbling } from "../pipeline/windows.ts";
 import { ByteWriter } from "./bytes.ts";
+import { keyOf } from "./entries.ts";
 import { decodeKey, encodeKey, keyGroupOf } from "./key-codec.ts";
 import { KeyTable } from "./key-table.ts";
 import type { StageState } from "./stage-state.ts";
+import type { WindowState } from "./window-state.ts";
 
 /** Two stateful operators, of which one has accumulators that are no numbers. */
 export function makeTopology(keyGroups: number): Topology {
@@ -74,9 +76,10 @@ export function applyToModel(model: Model, { operator, start, key, value }: Chan
 export function contents(state: StageState): Model {
   const model: Model = new Map();
   for (const { node, windows } of state.operators) {
-    for (const [start, { keys, columns }] of windows) {
-      for (let number = 0; number < keys.count; number++) {
-        const key = decodeKey(keys.bytes, keys.ends[number]!, keys.ends[number + 1]!);
+    for (const [start, window] of windows) {
+      const { columns } = window;
+      for (let number = 0; number < window.count; number++) {
+        const key = keyIn(window, number);
         const value = columns[0]![number] as number;
         if (columns[1] !== undefined) assert.deepEqual(columns[1][number], { value: `v${value}` });
         model.set(JSON.stringify([node.id, start, key]), value);
@@ -84,6 +87,13 @@ export function contents(state: StageState): Model {
     }
   }
   return model;
+}
+
+/** The key that has this number in a window. */
+export function keyIn(window: WindowState, number: number): Key {
+  const { bytes, ends } = window.keys;
+  const key = keyOf(window, number);
+  return decodeKey(bytes, ends[key]!, ends[key + 1]!);
 }
 
 export function sorted(model: Model): [string, number][] {

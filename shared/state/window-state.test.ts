@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { aggregate, count } from "../operators/aggregates.ts";
 import { mergeAll, mergeEach } from "../operators/merge.ts";
 import type { AnyAggregate, NamedAggregate } from "./columns.ts";
-import type { Entries } from "./entries.ts";
+import { type Entries, keyOf } from "./entries.ts";
 import { SpareRooms } from "./spare-rooms.ts";
 import { insert, tableOf } from "./test-support.ts";
 import { WindowState } from "./window-state.ts";
@@ -39,10 +39,11 @@ function plain({ keys: { bytes, ends }, numbers, columns }: Entries): Entries {
   return { keys: tableOf(Array.from(numbers!, (key) => bytes.subarray(ends[key], ends[key + 1]))), columns };
 }
 
-function contents({ keys, columns }: WindowState): unknown[] {
-  return Array.from({ length: keys.count }, (_, at) => [
-    keys.bytes.subarray(keys.ends[at], keys.ends[at + 1]).toString("hex"),
-    columns.map((column) => column[at]),
+function contents(window: WindowState): unknown[] {
+  const { bytes, ends } = window.keys;
+  return Array.from({ length: window.count }, (_, at) => [
+    bytes.subarray(ends[keyOf(window, at)], ends[keyOf(window, at) + 1]!).toString("hex"),
+    window.columns.map((column) => column[at]),
   ]);
 }
 
@@ -92,7 +93,7 @@ test("a window in the room of another one begins empty", () => {
   rooms.give(room);
   const [after, other] = [new WindowState(aggregates, "", 0, rooms.take()), new WindowState(aggregates)];
   assert.equal(rooms.take(), undefined);
-  assert.equal(before.keys.count, 0);
+  assert.equal(before.count, 0);
   for (const window of [after, other])
     mergeAll(
       window,

@@ -1,12 +1,20 @@
+import type { CellTable } from "./cell-table.ts";
 import { type Column, growColumns, type NamedAggregate, newColumns } from "./columns.ts";
-import { countOf, type Entries } from "./entries.ts";
-import { byGroupAndKey, type KeyOrder } from "./key-order.ts";
-import { KeyTable } from "./key-table.ts";
+import { type Entries, keysOf } from "./entries.ts";
+import type { KeyOrder } from "./key-order.ts";
+import type { KeyColumn } from "./key-table.ts";
+import { OwnKeys, type WindowKeys } from "./window-keys.ts";
 
 /** What a window keeps its keys and accumulators in. */
 export interface Room {
-  readonly keys: KeyTable;
+  readonly keys: WindowKeys;
   readonly columns: Column[];
+}
+
+/** Room for a window whose keys are its own alone. */
+function newRoom(aggregates: readonly NamedAggregate[]): Room {
+  const keys = new OwnKeys();
+  return { keys, columns: newColumns(aggregates, keys.capacity) };
 }
 
 /**
@@ -18,7 +26,7 @@ export class WindowState implements Entries {
   readonly operator: string;
   readonly start: number;
   readonly #aggregates: readonly NamedAggregate[];
-  #keys: KeyTable;
+  #keys: WindowKeys;
   #columns: Column[];
   /** Keys below this number are in the last snapshot. */
   #saved = 0;
@@ -28,18 +36,33 @@ export class WindowState implements Entries {
   #sorted: KeyOrder | undefined;
   #isGone = false;
 
-  /** @param room that of another window of the operator, which is gone */
-  constructor(aggregates: readonly NamedAggregate[], operator = "", start = 0, room?: Room) {
+  /** @param room may be that of another window of the operator, which is gone */
+  constructor(aggregates: readonly NamedAggregate[], operator = "", start = 0, room = newRoom(aggregates)) {
     this.operator = operator;
     this.start = start;
     this.#aggregates = aggregates;
-    this.#keys = room?.keys ?? new KeyTable();
+    this.#keys = room.keys;
+    this.#columns = room.columns;
     this.#keys.clear();
-    this.#columns = room?.columns ?? newColumns(aggregates, this.#keys.capacity);
+    growColumns(this.#columns, this.#keys.capacity);
   }
 
-  get keys(): KeyTable {
-    return this.#keys;
+  /** How many keys it has. */
+  get count(): number {
+    return this.#keys.count;
+  }
+
+  get keys(): KeyColumn {
+    return this.#keys.column;
+  }
+
+  /** Which of the keys each of its own is, where there are those of other windows among them. */
+  get numbers(): Int32Array | undefined {
+    return this.cells?.keys.subarray(0, this.count);
+  }
+
+  get cells(): CellTable | undefined {
+    return this.#keys.cells;
   }
 
   get columns(): Column[] {
@@ -63,9 +86,13 @@ export class WindowState implements Entries {
   /** The keys that changed, by key group and key. Of the same changes it is sorted once, for firing and for the snapshot. */
   changedInOrder(keyGroups: number): KeyOrder {
     // Keys only come to those that changed: as many are the same.
-    if (this.#sorted?.order.length !== this.changes)
-      this.#sorted = byGroupAndKey(this.#keys, keyGroups, this.#changed());
+    if (this.#sorted?.order.length !== this.changes) this.#sorted = this.#keys.inOrder(keyGroups, this.#changed());
     return this.#sorted!;
+  }
+
+  /** All keys, by key group and key. */
+  inOrder(keyGroups: number): KeyOrder {
+    return this.#keys.inOrder(keyGroups);
   }
 
   /** Numbers of the keys that changed; undefined: of all. */
@@ -77,7 +104,7 @@ export class WindowState implements Entries {
     return numbers;
   }
 
-  /** The numbers of these entries' keys, all of them changed from now on. Those from `keys.count`, as it was before the call, are new and have no accumulators yet. */
+  /** The numbers of these entries' keys, all of them changed from now on. Those from `count`, as it was before the call, are new and have no accumulators yet. */
   touch(entries: Entries): Int32Array {
     const numbers = this.locate(entries);
     if (this.#saved > 0) for (let index = 0; index < numbers.length; index++) this.mark(numbers[index]!);
@@ -92,19 +119,19 @@ export class WindowState implements Entries {
   }
 
   /**
-   * Sets entries as they are in a snapshot, or in another table: all of them, or those with these numbers.
+   * Sets entries as they are in a snapshot, or in another window: all of them, or `chosen` ones.
    *
    * @returns their numbers here
    */
-  restore({ keys, columns }: Entries, numbers?: Int32Array): Int32Array {
-    const own = this.locate({ keys, ...(numbers && { numbers }) });
-    for (const [at, column] of columns.entries()) copyColumn(this.#columns[at]!, own, column, numbers);
+  restore(entries: Entries, chosen?: Int32Array): Int32Array {
+    const own = this.locate(chosen === undefined ? entries : { keys: entries.keys, numbers: keysOf(entries, chosen) });
+    for (const [at, column] of entries.columns.entries()) copyColumn(this.#columns[at]!, own, column, chosen);
     this.#setSaved();
     return own;
   }
 
   /**
-   * Forgets all keys but those with these numbers.
+   * Forgets all keys but those with these numbers, which are its own alone then.
    *
    * @returns by the number that a key had, the one that it has now; -1: it is gone
    */
@@ -137,11 +164,7 @@ export class WindowState implements Entries {
 
   /** The numbers of these entries' keys, as `touch` gives them; whoever changes one marks it. */
   locate(entries: Pick<Entries, "keys" | "numbers">): Int32Array {
-    const { bytes, ends, hashes } = entries.keys;
-    const located = new Int32Array(countOf(entries));
-    this.#keys.reserve(located.length);
-    const inPlace = { hashes, bytes, starts: ends, ends: ends.subarray(1) };
-    this.#keys.locateAll(inPlace, 0, located.length, located, entries.numbers);
+    const located = this.#keys.locate(entries);
     growColumns(this.#columns, this.#keys.capacity);
     return located;
   }

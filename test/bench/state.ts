@@ -156,9 +156,9 @@ try {
   let sum = 0;
   let found = 0;
   for (const window of restored.operators[0]!.windows.values()) {
-    found += window.keys.count;
+    found += window.count;
     const counts = window.columns[0] as Float64Array;
-    for (let number = 0; number < window.keys.count; number++) sum += counts[number]!;
+    for (let number = 0; number < window.count; number++) sum += counts[number]!;
   }
   if (found !== keys || sum !== keys + epochs * changes) throw new Error(`restored ${found} keys, sum ${sum}`);
   emit({ keys, windows, peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) });

@@ -3,7 +3,7 @@ const initialCapacity = 64;
 const denseKeys = 16 * 1024;
 
 /**
- * Which cell of its columns a window has for a key, by the key's number in the dictionary of all windows (keys.ts). Cells are numbered in order of insertion. Keys with small numbers were
+ * Which cell of its columns a window has for a key, by the key's number in a dictionary of all windows. Cells are numbered in order of insertion. Keys with small numbers were
  * met first, so that those that are met most are among them: their cells are in an array. Those of the others are in an open-addressing table of whole numbers. So a window costs
  * what its own keys cost, however many there are in others.
  */
@@ -37,12 +37,34 @@ export class CellTable {
     return this.#slots.length === 0 ? -1 : this.#slots[this.#search(key)]! - 1;
   }
 
+  /** Puts the cells of the keys `keys[from, to)`, of those that have one, at `cells[at]` and behind it. Returns where they end. */
+  findAll(keys: Int32Array, from: number, to: number, cells: Int32Array, at: number): number {
+    let end = at;
+    for (let index = from; index < to; index++) {
+      const cell = this.find(keys[index]!);
+      if (cell >= 0) cells[end++] = cell;
+    }
+    return end;
+  }
+
   /** A new cell for a key: from now on it is the one that it has. */
   add(key: number): number {
     this.#reserve(this.count + 1);
     this.keys[this.count++] = key;
     this.#setCell(key, this.count);
     return this.count - 1;
+  }
+
+  /** Its keys have these numbers from now on, by those that they had; each has one cell. */
+  renumber(numbers: Int32Array): void {
+    this.#dense.fill(0);
+    this.#slots = new Int32Array();
+    for (let cell = 0; cell < this.count; cell++) {
+      const key = numbers[this.keys[cell]!]!;
+      this.keys[cell] = key;
+      if (key < denseKeys) this.#setCell(key, cell + 1);
+    }
+    this.#reserveSlots();
   }
 
   /** Forgets all, and keeps its room. */

@@ -56,3 +56,18 @@ test("grows with keys of large numbers, which it keeps elsewhere, among those of
   }
   assert.equal(new Set(table.keys.subarray(0, table.count)).size, table.count);
 });
+
+test("keys that get other numbers keep their cells", () => {
+  const table = new CellTable();
+  const before = [5, 20_000, 16_383, 16_384, 100_000, 7];
+  const after = [30_000, 6, 16_384, 16_383, 20_000, 5];
+  table.locateAll(Int32Array.from(before), 0, before.length, new Int32Array(before.length));
+  const numbers = new Int32Array(100_001);
+  for (const [index, key] of before.entries()) numbers[key] = after[index]!;
+  table.renumber(numbers);
+  assert.deepEqual(
+    after.map((key) => table.find(key)),
+    [0, 1, 2, 3, 4, 5],
+  );
+  for (const key of [20_001, 100_000, 7]) assert.equal(table.find(key), -1);
+});

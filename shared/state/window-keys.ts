@@ -1,0 +1,106 @@
+import { CellTable } from "./cell-table.ts";
+import type { Dictionary } from "./dictionary.ts";
+import { countOf, type Entries, keysInPlace, keysOf } from "./entries.ts";
+import { byGroupAndKey, type KeyOrder } from "./key-order.ts";
+import { type KeyColumn, KeyTable } from "./key-table.ts";
+
+/** The keys of a window, numbered in order of insertion. */
+export interface WindowKeys {
+  readonly count: number;
+  /** For how many keys there is room. */
+  readonly capacity: number;
+  /** Where they are: key i is number `cells.keys[i]` of these, or number i. */
+  readonly column: KeyColumn;
+  readonly cells: CellTable | undefined;
+  /** The numbers of these entries' keys. Those that are new are inserted, in order: their numbers begin with what `count` was. */
+  locate(entries: Pick<Entries, "keys" | "numbers">): Int32Array;
+  /** Numbers of all keys, or of `chosen` ones, by key group and key. */
+  inOrder(keyGroups: number, chosen?: Int32Array): KeyOrder;
+  /** Forgets all, and keeps its room. */
+  clear(): void;
+}
+
+/** Keys that are of this window alone. */
+export class OwnKeys implements WindowKeys {
+  readonly column = new KeyTable();
+  readonly cells = undefined;
+
+  get count(): number {
+    return this.column.count;
+  }
+
+  get capacity(): number {
+    return this.column.capacity;
+  }
+
+  locate(entries: Pick<Entries, "keys" | "numbers">): Int32Array {
+    const located = new Int32Array(countOf(entries));
+    this.column.reserve(located.length);
+    this.column.locateAll(keysInPlace(entries.keys), 0, located.length, located, entries.numbers);
+    return located;
+  }
+
+  inOrder(keyGroups: number, chosen?: Int32Array): KeyOrder {
+    return byGroupAndKey(this.column, keyGroups, chosen);
+  }
+
+  clear(): void {
+    this.column.clear();
+  }
+}
+
+/** Up to so many times as many keys as a window has, their order gives that of the window's; else these are sorted. */
+const worthLookingThrough = 4;
+
+/** Keys that a window has in common with others of its operator. */
+export class SharedKeys implements WindowKeys {
+  readonly cells = new CellTable();
+  readonly #dictionary: Dictionary;
+
+  constructor(dictionary: Dictionary) {
+    this.#dictionary = dictionary;
+  }
+
+  get count(): number {
+    return this.cells.count;
+  }
+
+  get capacity(): number {
+    return this.cells.capacity;
+  }
+
+  get column(): KeyColumn {
+    return this.#dictionary.keys;
+  }
+
+  locate(entries: Pick<Entries, "keys" | "numbers">): Int32Array {
+    const numbers = this.#dictionary.locate(entries);
+    this.cells.locateAll(numbers, 0, numbers.length, numbers);
+    return numbers;
+  }
+
+  inOrder(keyGroups: number, chosen?: Int32Array): KeyOrder {
+    if (chosen === undefined && this.column.count <= worthLookingThrough * this.count)
+      return this.#picked(this.#dictionary.inOrder(keyGroups));
+    const numbers = this.cells.keys.subarray(0, this.count);
+    const keys = chosen === undefined ? numbers : keysOf({ numbers }, chosen);
+    const { order, starts } = byGroupAndKey(this.column, keyGroups, keys);
+    this.cells.findAll(order, 0, order.length, order, 0);
+    return { order, starts };
+  }
+
+  /** Of all keys in order, those of this window. */
+  #picked(all: KeyOrder): KeyOrder {
+    const order = new Int32Array(this.count);
+    const starts = new Int32Array(all.starts.length);
+    for (let group = 0; group + 1 < starts.length; group++) {
+      const [from, to] = [all.starts[group]!, all.starts[group + 1]!];
+      starts[group + 1] = this.cells.findAll(all.order, from, to, order, starts[group]!);
+    }
+    return { order, starts };
+  }
+
+  clear(): void {
+    this.cells.clear();
+  }
+}
