@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync } from "node:fs";
+import { copyFileSync, existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { openLedger, statePaths } from "../../local/compose.ts";
 import type { EpochRow } from "../../shared/epoch/epoch.ts";
@@ -36,6 +36,23 @@ export async function decidedBeside(state: string): Promise<number> {
   } catch {
     return 0;
   }
+}
+
+/** The same, for somebody who asks all the time: it is looked up only when something was written. The last write may be told after the next one. */
+export function watchDecided(state: string): () => Promise<number> {
+  const { ledger } = statePaths(state);
+  const written = (file: string) => {
+    const { mtimeMs, size } = statSync(file, { throwIfNoEntry: false }) ?? {};
+    return `${mtimeMs} ${size}`;
+  };
+  let decided = 0;
+  let known = "";
+  return async () => {
+    const now = written(ledger) + written(`${ledger}-wal`);
+    if (now !== known || decided === 0) decided = await decidedBeside(state);
+    known = now;
+    return decided;
+  };
 }
 
 const ownerMark = join(".epochflow", "owner.json");

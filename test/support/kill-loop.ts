@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SeededRandom } from "../../shared/adapters/memory/random.ts";
 import type { Finished, Started } from "./cli.ts";
-import { decidedBeside as decided } from "./inspect.ts";
+import { decidedBeside as decided, watchDecided } from "./inspect.ts";
 
 /** Of each so many lives one is killed at any moment, as early as while the process starts; the others after some epochs. */
 const livesPerEarlyDeath = 6;
@@ -30,7 +30,8 @@ export async function killLoop(loop: KillLoop): Promise<{ last: Finished; kills:
     if (!enough && life % livesPerEarlyDeath === 0) await Promise.race([finished, sleep(random.below(600))]);
     else if (!enough) {
       const goal = before + 1 + random.below(loop.epochsALife);
-      while (!hasEnded() && (await decided(state)) < goal) await sleep(15);
+      const decidedNow = watchDecided(state);
+      while (!hasEnded() && (await decidedNow()) < goal) await sleep(15);
       await Promise.race([finished, sleep(random.below(25))]);
     }
     if (!enough) child.kill("SIGKILL");
