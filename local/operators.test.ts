@@ -1,38 +1,36 @@
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Worker } from "node:worker_threads";
+import { LeaseLock } from "../shared/adapters/sqlite/lease-lock.ts";
 import { files, pipeline, text } from "../shared/index.ts";
 import { temporaryFolder } from "../test/support/folder.ts";
+import { statePaths } from "./compose.ts";
 import { run } from "./run.ts";
 
-/** The threads that are started from here on: what they saw of the module `p.mjs` when they were, and which are still there. */
-function watchThreads(context: TestContext, folder: string) {
-  const loads = () => readFileSync(join(folder, "loads"), "utf8").length;
-  const seen: number[] = [];
+/** The threads that are started from here on: whether there was a ledger when they were, and which are still there. */
+function watchThreads(context: TestContext, state: string) {
+  const foundLedger: boolean[] = [];
   const alive = new Set<Worker>();
   const onWorker = (message: unknown) => {
     const { worker } = message as { worker: Worker };
-    seen.push(loads());
+    foundLedger.push(existsSync(join(state, "ledger.db")));
     alive.add(worker);
     worker.once("exit", () => alive.delete(worker));
   };
   subscribe("worker_threads", onWorker);
   context.after(() => void unsubscribe("worker_threads", onWorker));
-  return { seen, alive, loads };
+  return { foundLedger, alive };
 }
 
-/** A module that notes each time that it is loaded, and the state of its runs. */
+/** A module, and the state of its runs. */
 function place(folder: string, code: string) {
-  writeFileSync(join(folder, "loads"), "");
   writeFileSync(join(folder, "input"), "a\nb\n");
   writeFileSync(
     join(folder, "p.mjs"),
-    `import { appendFileSync } from "node:fs";
-    import { files, pipeline, text } from "epochflow";
-    appendFileSync(new URL("loads", import.meta.url), "x");
+    `import { files, parameter, pipeline, text } from "epochflow";
     const [input, output] = ["input", "output"].map((name) => new URL(name, import.meta.url).pathname);
     ${code}`,
   );
@@ -43,31 +41,48 @@ const lines = `const lines = pipeline("lines").from(files.source({ path: input, 
   lines.to(files.sink({ path: output }), { id: "out" });
   export default lines;`;
 
-test("the threads of the first epoch start before the module is loaded, and load it when it is known to be good", async (context) => {
+test("the threads that the first epoch needs start before the ledger is there", async (context) => {
   using folder = temporaryFolder();
   const { module, state } = place(folder.path, lines);
-  const { seen, alive, loads } = watchThreads(context, folder.path);
+  const { foundLedger, alive } = watchThreads(context, state);
   const { outcome, progress } = await run(module, { state, parallelism: 3 });
-  assert.deepEqual([outcome, progress.records, seen, alive.size], ["done", 2, [0, 0], 0]);
-  assert.ok(loads() > 1);
-  await run(module, { state, parallelism: 1 });
-  assert.equal(seen.length, 3);
+  assert.deepEqual([outcome, progress.records, foundLedger, alive.size], ["done", 2, [false, false], 0]);
+  assert.equal((await run(module, { state, parallelism: 1 })).outcome, "nothing-new");
+  assert.deepEqual([foundLedger.length, alive.size], [3, 0]);
 });
 
-test("a module that is broken is loaded once, and no thread outlives the run", async (context) => {
+test("no thread outlives a run that cannot begin", async (context) => {
   using folder = temporaryFolder();
-  const { module, state } = place(folder.path, 'throw new Error("broken");');
-  const { seen, alive, loads } = watchThreads(context, folder.path);
-  await assert.rejects(run(module, { state, parallelism: 2 }), { code: "pipeline-not-loaded", message: /broken/ });
-  assert.deepEqual([seen, alive.size, loads()], [[0, 0], 0, 1]);
+  const { module, state } = place(folder.path, lines);
+  await run(module, { state, name: "other" });
+  const { foundLedger, alive } = watchThreads(context, state);
+  await assert.rejects(run(module, { state, parallelism: 2 }), { code: "foreign-state" });
+  assert.deepEqual([foundLedger.length, alive.size], [2, 0]);
+  writeFileSync(join(state, "ledger.db"), "damaged");
+  await assert.rejects(run(module, { state, parallelism: 2 }), { code: "ledger-damaged" });
+  assert.deepEqual([foundLedger.length, alive.size], [4, 0]);
+});
+
+test("what is refused beforehand starts no thread", async (context) => {
+  using folder = temporaryFolder();
+  const { module, state } = place(folder.path, lines.replace("path: input", 'path: parameter("path")'));
+  const { foundLedger } = watchThreads(context, state);
+  await assert.rejects(run(module, { state }), { message: /path/ });
+  mkdirSync(state, { recursive: true });
+  const lock = LeaseLock.tryAcquire(statePaths(state).lease);
+  assert.equal((await run(module, { state, parameters: { path: "input" } })).outcome, "in-use");
+  lock?.release();
+  writeFileSync(join(folder.path, "broken.mjs"), 'throw new Error("broken");');
+  await assert.rejects(run(join(folder.path, "broken.mjs"), { state }), { code: "pipeline-not-loaded" });
+  assert.deepEqual(foundLedger, []);
 });
 
 test("a pipeline that is given as an object starts no thread", async (context) => {
   using folder = temporaryFolder();
   const { state } = place(folder.path, "");
-  const { seen } = watchThreads(context, folder.path);
+  const { foundLedger } = watchThreads(context, state);
   const lines = pipeline("lines").from(files.source({ path: join(folder.path, "input"), value: text() }));
   lines.to(files.sink({ path: join(folder.path, "output") }), { id: "out" });
   const { outcome } = await run(lines, { state });
-  assert.deepEqual([outcome, seen], ["done", []]);
+  assert.deepEqual([outcome, foundLedger], ["done", []]);
 });

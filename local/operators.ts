@@ -49,7 +49,7 @@ export class OperatorThreads {
   private readonly threads: Thread[];
   private readonly parcels = new ParcelRoom();
 
-  /** @param warm how many are started at once, since the first epoch will need them: a thread takes as long to load its modules as a run to find out what there is to do */
+  /** @param warm how many are started at once, since the first epoch will need them: a thread takes as long to load its modules as a run takes to find out what there is to do */
   constructor(count: number, { taskTimeoutMs, warm }: { readonly taskTimeoutMs: number; readonly warm: number }) {
     this.threads = Array.from({ length: count }, () => new Thread(taskTimeoutMs));
     for (const thread of this.threads.slice(0, warm)) thread.warm();

@@ -13,19 +13,13 @@ import { codeDigestOfEngine } from "./code-digest.ts";
 import { statePaths } from "./compose.ts";
 import { checkFolders } from "./folders.ts";
 import { loadPipeline } from "./load.ts";
-import { OperatorThreads } from "./operators.ts";
 import { noProgress, type RunOptions, type RunResult } from "./options.ts";
-import { localPolicy } from "./policy.ts";
 import { rememberParameters } from "./remembered-parameters.ts";
 import { type Internals, type Loaded, runSession } from "./session.ts";
 import type { Watcher } from "./watch/events.ts";
 import { startWatching } from "./watch/watching.ts";
 
 export type { Message, Progress, RunOptions, RunResult } from "./options.ts";
-
-const defaultTaskTimeoutMs = 60_000;
-/** Threads that are started before there is work for them; more are when there is. */
-const warmThreads = 2;
 
 /**
  * Runs a pipeline on this machine until its input is processed. Given a module (a path or URL whose default export is the pipeline), operator tasks run
@@ -42,28 +36,10 @@ export async function runWith(
   internals: Internals,
 ): Promise<RunResult> {
   checkRunOptions(options);
-  const isModule = typeof pipeline === "string" || pipeline instanceof URL;
-  const threads = isModule && !internals.engine ? startThreads(options) : undefined;
-  try {
-    const loaded = isModule
+  const loaded =
+    typeof pipeline === "string" || pipeline instanceof URL
       ? await loadPipeline(pipeline)
       : { topology: describe(pipeline), codeDigest: codeDigestOfEngine(), url: undefined };
-    return await runLoaded({ ...loaded, threads }, options, internals);
-  } finally {
-    await threads?.close();
-  }
-}
-
-function startThreads(options: RunOptions): OperatorThreads {
-  const { taskTimeoutMs = defaultTaskTimeoutMs } = options;
-  return new OperatorThreads(localPolicy(options).parallelism, { taskTimeoutMs, warm: warmThreads });
-}
-
-async function runLoaded(
-  loaded: Omit<Loaded, "state" | "watch">,
-  options: RunOptions,
-  internals: Internals,
-): Promise<RunResult> {
   const topology = bind(loaded.topology, options.parameters ?? {}, options.name);
   const state = resolve(options.state ?? join(".epochflow", topology.name));
   checkFolders(topology, state);

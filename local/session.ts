@@ -18,7 +18,7 @@ import { LocalExecutions } from "./executions.ts";
 import { outputsOf, topicsOf } from "./folders.ts";
 import { type HeldBackWatch, heldBackWatch } from "./held-back.ts";
 import { type Handlers, handlersOf, interpret } from "./machine.ts";
-import type { OperatorThreads } from "./operators.ts";
+import { OperatorThreads } from "./operators.ts";
 import type { RunOptions, RunResult } from "./options.ts";
 import { localPolicy, patienceOf } from "./policy.ts";
 import { Sweeper, type SweepTimes } from "./sweeper.ts";
@@ -38,32 +38,36 @@ export interface Internals {
 export interface Loaded {
   readonly topology: Topology;
   readonly codeDigest: string;
-  /** The pipeline's module, for the threads. */
+  /** The pipeline's module, for worker threads; without it operators run in this thread. */
   readonly url: string | undefined;
-  /** Without them operators run in this thread. */
-  readonly threads: OperatorThreads | undefined;
   readonly state: string;
   /** Whoever watches the run. */
   readonly watch: Watcher | undefined;
 }
 
 const retainedHistory = 1000;
+const defaultTaskTimeoutMs = 60_000;
+/** Threads that are started before there is work for them; more are when there is. */
+const warmThreads = 2;
 /** How often an idle pipeline that follows its input looks for more, where the source cannot tell. */
 const lookEveryMs = 100;
 
 /** One run, by a process that holds the lock on the state: wakes the coordinator, and stays until it is idle. */
 export async function runSession(loaded: Loaded, options: RunOptions, internals: Internals): Promise<RunResult> {
   const { topology, state } = loaded;
-  const ledger = openLedger(state);
+  // They load their modules while this one opens the ledger, connects and plans.
+  const threads = startThreads(loaded, options, internals);
+  let ledger: Ledger | undefined;
   try {
+    ledger = openLedger(state);
     const head = await headOf(ledger, topology, state);
-    const session = await startSession(loaded, options, internals, ledger, head);
+    const session = await startSession(loaded, options, internals, { threads, ledger, head });
     const { parallelism } = session;
     loaded.watch?.({ type: "run-started", head, follow: options.follow ?? false, parallelism });
     return head.status === "running" ? await session.run() : await session.result("nothing-new");
   } finally {
-    await loaded.threads?.close();
-    await ledger.close();
+    await threads?.close();
+    await ledger?.close();
   }
 }
 
@@ -100,33 +104,37 @@ async function isUntouched(ledger: Ledger, { decided }: Head): Promise<boolean> 
   );
 }
 
+/** Of a pipeline that is a module. */
+function startThreads({ url }: Loaded, options: RunOptions, internals: Internals): OperatorThreads | undefined {
+  if (url === undefined || internals.engine) return undefined;
+  const { taskTimeoutMs = defaultTaskTimeoutMs } = options;
+  return new OperatorThreads(localPolicy(options).parallelism, { taskTimeoutMs, warm: warmThreads });
+}
+
+interface Begun {
+  readonly threads: OperatorThreads | undefined;
+  readonly ledger: Ledger;
+  readonly head: Head;
+}
+
 async function startSession(
   loaded: Loaded,
   options: RunOptions,
   internals: Internals,
-  ledger: Ledger,
-  { uid, status }: Head,
+  { threads, ledger, head: { uid, status } }: Begun,
 ): Promise<Session> {
   const policy = {
     ...localPolicy(options, () => options.signal?.aborted ?? false),
     ...(internals.chooseTasks && { chooseTasks: internals.chooseTasks }),
   };
   const executions: LocalExecutions = new LocalExecutions((name) => session.interpret(name));
-  const { threads, url, topology, state } = loaded;
+  const { url, topology, state } = loaded;
   if (status === "running" && url !== undefined) {
     const setup = { url, pipeline: topology.name, parameters: options.parameters ?? {}, state, uid };
     threads?.begin({ setup, onRead: (records, bytes) => session.read(records, bytes) });
   }
-  const composed = await composeLocalEngine({
-    topology,
-    codeDigest: loaded.codeDigest,
-    state,
-    uid,
-    ledger,
-    policy,
-    executions,
-  });
-  const session: Session = new Session(loaded, options, internals, composed, executions);
+  const composed = await composeLocalEngine({ ...loaded, uid, ledger, policy, executions });
+  const session: Session = new Session(loaded, options, internals, composed, executions, threads);
   return session;
 }
 
@@ -136,6 +144,7 @@ class Session {
   private readonly tracker: Tracker;
   private readonly watchdog: Watchdog;
   private readonly heldBack: HeldBackWatch | undefined;
+  private readonly threads: OperatorThreads | undefined;
   private readonly executions: LocalExecutions;
   private readonly sweeper: Sweeper;
   private readonly loaded: Loaded;
@@ -148,7 +157,9 @@ class Session {
     internals: Internals,
     composed: ComposedEngine,
     executions: LocalExecutions,
+    threads: OperatorThreads | undefined,
   ) {
+    this.threads = threads;
     this.loaded = loaded;
     this.options = options;
     this.composed = composed;
@@ -248,8 +259,7 @@ class Session {
   }
 
   private async operate(name: TaskName): Promise<OperateOutcome> {
-    const { engine } = this;
-    const { threads } = this.loaded;
+    const { engine, threads } = this;
     const outcome = await (threads ? threads.operate(name, engine.ledger) : operate(engine, name));
     if (outcome !== "replan") return outcome;
     // On AWS another version of the functions plans anew. Here the version that planned is this very process.
