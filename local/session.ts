@@ -26,6 +26,7 @@ import { Tracker } from "./tracker.ts";
 import type { Watcher } from "./watch/events.ts";
 import { watchedHandlers } from "./watch/watched-handlers.ts";
 import { Watchdog } from "./watchdog.ts";
+import { heapsMade } from "./worker-memory.ts";
 
 /** Seams for tests: faults between the protocol and its ports, and choices that a plan leaves open. */
 export interface Internals {
@@ -133,6 +134,7 @@ async function startSession(
     const setup = { url, pipeline: topology.name, parameters: options.parameters ?? {}, state, uid };
     threads?.begin({ setup, onRead: (records, bytes) => session.read(records, bytes) });
   }
+  if (threads) await heapsMade();
   const composed = await composeLocalEngine({ ...loaded, uid, ledger, policy, executions });
   const session: Session = new Session(loaded, options, internals, composed, executions, threads);
   return session;
