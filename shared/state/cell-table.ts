@@ -37,14 +37,11 @@ export class CellTable {
     return this.#slots.length === 0 ? -1 : this.#slots[this.#search(key)]! - 1;
   }
 
-  /** Puts the cells of the keys `keys[from, to)`, of those that have one, at `cells[at]` and behind it. Returns where they end. */
-  findAll(keys: Int32Array, from: number, to: number, cells: Int32Array, at: number): number {
-    let end = at;
-    for (let index = from; index < to; index++) {
-      const cell = this.find(keys[index]!);
-      if (cell >= 0) cells[end++] = cell;
-    }
-    return end;
+  /** Cell + 1 of each of so many keys; 0 of those that have none. */
+  byKey(count: number): Int32Array {
+    const cells = new Int32Array(count);
+    for (let cell = 0; cell < this.count; cell++) cells[this.keys[cell]!] = cell + 1;
+    return cells;
   }
 
   /** A new cell for a key: from now on it is the one that it has. */

@@ -85,22 +85,30 @@ export class SharedKeys implements WindowKeys {
     const numbers = this.cells.keys.subarray(0, this.count);
     const keys = chosen === undefined ? numbers : keysOf({ numbers }, chosen);
     const { order, starts } = byGroupAndKey(this.column, keyGroups, keys);
-    this.cells.findAll(order, 0, order.length, order, 0);
-    return { order, starts };
+    return { order: order.map((key) => this.cells.find(key)), starts };
   }
 
   /** Of all keys in order, those of this window. */
   #picked(all: KeyOrder): KeyOrder {
+    const cells = this.cells.byKey(all.order.length);
     const order = new Int32Array(this.count);
     const starts = new Int32Array(all.starts.length);
-    for (let group = 0; group + 1 < starts.length; group++) {
-      const [from, to] = [all.starts[group]!, all.starts[group + 1]!];
-      starts[group + 1] = this.cells.findAll(all.order, from, to, order, starts[group]!);
-    }
+    for (let group = 0; group + 1 < starts.length; group++)
+      starts[group + 1] = pick(cells, all, group, order, starts[group]!);
     return { order, starts };
   }
 
   clear(): void {
     this.cells.clear();
   }
+}
+
+/** Puts the cells of a group's keys, of those that have one, at `picked[at]` and behind it. Returns where they end. */
+function pick(cells: Int32Array, { order, starts }: KeyOrder, group: number, picked: Int32Array, at: number): number {
+  let end = at;
+  for (let index = starts[group]!; index < starts[group + 1]!; index++) {
+    const entry = cells[order[index]!]!;
+    if (entry > 0) picked[end++] = entry - 1;
+  }
+  return end;
 }
