@@ -12,13 +12,13 @@ import type { Partials, WindowPartial } from "./partials.ts";
 export interface PackedPartials {
   readonly groups: GroupRange;
   readonly subRanges: number;
-  readonly dictionaries: readonly Dictionary[];
+  readonly dictionaries: readonly PackedKeys[];
   readonly pieces: readonly Piece[];
   readonly buffer: ArrayBuffer;
 }
 
 /** Keys of the task, each once. From byte `at` of the buffer on, a multiple of eight: hashes, ends, keys. */
-interface Dictionary {
+interface PackedKeys {
   readonly at: number;
   readonly count: number;
   readonly keyBytes: number;
@@ -122,13 +122,13 @@ class DealtKeys {
     return byPart(tasks, this.#tasks);
   }
 
-  draft(task: number, place: Place): Dictionary {
+  draft(task: number, place: Place): PackedKeys {
     const count = this.#counts[task]!;
     const keyBytes = this.#bytes[task]!;
     return { at: place(count * 4 + (count + 1) * 4 + keyBytes), count, keyBytes };
   }
 
-  fill(buffer: ArrayBuffer, task: number, dictionary: Dictionary): void {
+  fill(buffer: ArrayBuffer, task: number, dictionary: PackedKeys): void {
     const { hashes, ends, bytes } = keysOf(buffer, dictionary);
     const from = this.#keys;
     for (let key = 0, own = 0; key < from.count; key++) {
@@ -140,7 +140,7 @@ class DealtKeys {
   }
 }
 
-function keysOf(buffer: ArrayBuffer, { at, count, keyBytes }: Dictionary): KeyColumn {
+function keysOf(buffer: ArrayBuffer, { at, count, keyBytes }: PackedKeys): KeyColumn {
   const ends = at + count * 4;
   return {
     count,
