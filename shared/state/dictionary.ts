@@ -1,5 +1,5 @@
 import type { CellTable } from "./cell-table.ts";
-import { type Entries, keysInPlace } from "./entries.ts";
+import { type Entries, gathered, locateIn } from "./entries.ts";
 import { byGroupAndKey, type KeyOrder } from "./key-order.ts";
 import { type KeyColumn, KeyTable } from "./key-table.ts";
 
@@ -21,10 +21,10 @@ export class Dictionary {
 
   /** The numbers of these entries' keys, which are inserted if they are new. */
   locate({ keys, numbers }: Pick<Entries, "keys" | "numbers">): Int32Array {
-    if (numbers === undefined) return this.#insert(keys, keys.count);
+    if (numbers === undefined) return locateIn(this.#keys, { keys });
     const known = this.#translationOf(keys);
     this.#translate(keys, unknownOf(known, numbers), known);
-    return translated(known, numbers);
+    return gathered(known, numbers);
   }
 
   /** Numbers of all keys, by key group and key. */
@@ -60,14 +60,8 @@ export class Dictionary {
 
   /** Sets what these keys' numbers are here. */
   #translate(keys: KeyColumn, chosen: Int32Array, numbers: Int32Array): void {
-    const inserted = this.#insert(keys, chosen.length, chosen);
+    const inserted = locateIn(this.#keys, { keys, numbers: chosen });
     for (let index = 0; index < chosen.length; index++) numbers[chosen[index]!] = inserted[index]!;
-  }
-
-  #insert(keys: KeyColumn, count: number, chosen?: Int32Array): Int32Array {
-    const numbers = new Int32Array(count);
-    this.#keys.locateAll(keysInPlace(keys), 0, count, numbers, chosen);
-    return numbers;
   }
 }
 
@@ -81,10 +75,4 @@ function unknownOf(known: Int32Array, numbers: Int32Array): Int32Array {
   for (let index = 0; index < numbers.length; index++)
     if (known[numbers[index]!] === unknown) found[count++] = numbers[index]!;
   return found.subarray(0, count);
-}
-
-function translated(known: Int32Array, numbers: Int32Array): Int32Array {
-  const own = new Int32Array(numbers.length);
-  for (let index = 0; index < numbers.length; index++) own[index] = known[numbers[index]!]!;
-  return own;
 }

@@ -2,7 +2,7 @@ import type { ByteReader, ByteWriter } from "./bytes.ts";
 import { NotDataError } from "./codec.ts";
 import { type Column, decodeColumn, encodeColumn } from "./columns.ts";
 import { hashKey } from "./key-codec.ts";
-import type { KeyColumn, KeysInPlace } from "./key-table.ts";
+import type { KeyColumn, KeyTable } from "./key-table.ts";
 
 /** Keys of one window of one operator, with their accumulators: a column for each aggregate. */
 export interface Entries {
@@ -14,13 +14,15 @@ export interface Entries {
 
 export const countOf = ({ keys, numbers }: Pick<Entries, "keys" | "numbers">): number => numbers?.length ?? keys.count;
 
-/** Keys of a column, to be looked up elsewhere. */
-export const keysInPlace = ({ bytes, ends, hashes }: KeyColumn): KeysInPlace => ({
-  hashes,
-  bytes,
-  starts: ends,
-  ends: ends.subarray(1),
-});
+/** The numbers of these entries' keys in a table, into which those that are new are inserted, in order. */
+export function locateIn(table: KeyTable, entries: Pick<Entries, "keys" | "numbers">): Int32Array {
+  const { bytes, ends, hashes } = entries.keys;
+  const located = new Int32Array(countOf(entries));
+  table.reserve(located.length);
+  const inPlace = { hashes, bytes, starts: ends, ends: ends.subarray(1) };
+  table.locateAll(inPlace, 0, located.length, located, entries.numbers);
+  return located;
+}
 
 /** Number of an entry's key. */
 export const keyOf = ({ numbers }: Entries, index: number): number => (numbers === undefined ? index : numbers[index]!);
@@ -51,10 +53,14 @@ export function encodeEntries(
 
 /** The numbers of these entries' keys. */
 export function keysOf({ numbers }: Pick<Entries, "numbers">, entries: Int32Array): Int32Array {
-  if (numbers === undefined) return entries;
-  const keys = new Int32Array(entries.length);
-  for (let index = 0; index < keys.length; index++) keys[index] = numbers[entries[index]!]!;
-  return keys;
+  return numbers === undefined ? entries : gathered(numbers, entries);
+}
+
+/** Those of the numbers that are at these places. */
+export function gathered(numbers: Int32Array, places: Int32Array): Int32Array {
+  const found = new Int32Array(places.length);
+  for (let index = 0; index < found.length; index++) found[index] = numbers[places[index]!]!;
+  return found;
 }
 
 /** Keys lie anywhere in a large table: so what is known of one is read once, in loops so short that the processor waits for many at a time. */

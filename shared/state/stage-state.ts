@@ -78,13 +78,12 @@ export class StageState {
   }
 
   /** Forgets a window. */
-  remove({ windows, spareRooms, dictionary }: OperatorState, start: number): void {
+  remove({ windows, spareRooms }: OperatorState, start: number): void {
     const window = windows.get(start);
     if (window === undefined) return;
     windows.delete(start);
     spareRooms.give(window.discard());
     this.removed.add(window);
-    dictionary?.forgetUnused([...windows.values()].flatMap(({ cells }) => cells ?? []));
   }
 
   /** Forgets keys: of a window only `kept` are left. @param purged 1 for key groups that those which are gone belonged to */
@@ -112,8 +111,10 @@ export class StageState {
   markSaved(): void {
     this.removed.clear();
     this.purged.clear();
-    for (const { windows } of this.operators)
+    for (const { windows, dictionary } of this.operators) {
       for (const window of windows.values()) if (window.changes > 0) window.markSaved();
+      dictionary?.forgetUnused([...windows.values()].flatMap(({ cells }) => cells ?? []));
+    }
   }
 }
 

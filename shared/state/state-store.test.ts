@@ -356,3 +356,18 @@ test("an accumulator that is no data names its aggregate", async () => {
     (error) => error instanceof UserCodeError && /"last".*"one".*function/.test(error.message),
   );
 });
+
+test("keys of windows that are gone do not gather in memory", async () => {
+  const store = new StateStore(new TestObjects());
+  let chains: ChainRun[] = [];
+  for (let epoch = 0; epoch < 6; epoch++) {
+    const state = await store.load("p", topology, 1, { from: 0, to: keyGroups }, chains);
+    const operator = state.operator("two");
+    for (let key = 0; key < 8000; key++)
+      apply(state, { operator: "two", start: epoch * 10, key: `${epoch}-${key}`, value: key });
+    state.remove(operator, (epoch - 1) * 10);
+    chains = await store.save(state, `object-${epoch}`);
+    assert.ok(operator.dictionary!.keys.count < 40_000, `${operator.dictionary!.keys.count} keys`);
+    assert.equal(contents(state).size, 8000);
+  }
+});

@@ -1,6 +1,6 @@
 import { CellTable } from "./cell-table.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { countOf, type Entries, keysInPlace, keysOf } from "./entries.ts";
+import { type Entries, gathered, locateIn } from "./entries.ts";
 import { byGroupAndKey, type KeyOrder } from "./key-order.ts";
 import { type KeyColumn, KeyTable } from "./key-table.ts";
 
@@ -34,10 +34,7 @@ export class OwnKeys implements WindowKeys {
   }
 
   locate(entries: Pick<Entries, "keys" | "numbers">): Int32Array {
-    const located = new Int32Array(countOf(entries));
-    this.column.reserve(located.length);
-    this.column.locateAll(keysInPlace(entries.keys), 0, located.length, located, entries.numbers);
-    return located;
+    return locateIn(this.column, entries);
   }
 
   inOrder(keyGroups: number, chosen?: Int32Array): KeyOrder {
@@ -83,7 +80,7 @@ export class SharedKeys implements WindowKeys {
     if (chosen === undefined && this.column.count <= worthLookingThrough * this.count)
       return this.#picked(this.#dictionary.inOrder(keyGroups));
     const numbers = this.cells.keys.subarray(0, this.count);
-    const keys = chosen === undefined ? numbers : keysOf({ numbers }, chosen);
+    const keys = chosen === undefined ? numbers : gathered(numbers, chosen);
     const { order, starts } = byGroupAndKey(this.column, keyGroups, keys);
     return { order: order.map((key) => this.cells.find(key)), starts };
   }

@@ -44,7 +44,6 @@ export class WindowState implements Entries {
     this.#keys = room.keys;
     this.#columns = room.columns;
     this.#keys.clear();
-    growColumns(this.#columns, this.#keys.capacity);
   }
 
   /** How many keys it has. */
