@@ -295,14 +295,15 @@ class Session {
       Decide: async ({ epoch }, { outcome }) => {
         if (outcome !== "decided") return;
         await tracker.attemptOver(epoch, true);
-        this.sweeper.decided(epoch);
       },
       Abort: async ({ epoch }, { outcome }) => {
         await tracker.attemptOver(epoch, outcome === "decided");
         await watchdog.aborted(this.engine.ledger, epoch);
       },
       Seal: async ({ epoch }, { outcome }) => {
-        if (outcome === "committed") tracker.committed(epoch);
+        if (outcome !== "committed") return;
+        tracker.committed(epoch);
+        this.sweeper.committed(epoch, tracker.progress.bytes);
       },
     };
     return Object.fromEntries(

@@ -23,10 +23,10 @@ function held() {
 
 test("a sweep every so many epochs, one at a time; the last waits for the one before", async () => {
   const { sweep, sweeps, end } = held();
-  const sweeper = new Sweeper(sweep, { epochs: 10, ms: never });
-  for (let epoch = 1; epoch < 10; epoch++) sweeper.decided(epoch);
+  const sweeper = new Sweeper(sweep, { epochs: 10, bytes: never, ms: never });
+  for (let epoch = 1; epoch < 10; epoch++) sweeper.committed(epoch, 0);
   assert.equal(sweeps(), 0);
-  for (let epoch = 10; epoch <= 30; epoch++) sweeper.decided(epoch);
+  for (let epoch = 10; epoch <= 30; epoch++) sweeper.committed(epoch, 0);
   assert.equal(sweeps(), 1);
   const finished = sweeper.finish();
   await setImmediate();
@@ -38,9 +38,28 @@ test("a sweep every so many epochs, one at a time; the last waits for the one be
   await finished;
 });
 
+test("and one after so many bytes, which does not begin again soon if it took long", async () => {
+  const { sweep, sweeps, end } = held();
+  const sweeper = new Sweeper(sweep, { epochs: never, bytes: 100, ms: never });
+  sweeper.committed(1, 99);
+  assert.equal(sweeps(), 0);
+  sweeper.committed(2, 100);
+  assert.equal(sweeps(), 1);
+  await sleep(30);
+  end();
+  await setImmediate();
+  sweeper.committed(3, 199);
+  sweeper.committed(4, 300);
+  assert.equal(sweeps(), 1, "it took 30 ms, and the next may come 600 ms later");
+  await sleep(800);
+  sweeper.committed(5, 300);
+  assert.equal(sweeps(), 2);
+  end();
+});
+
 test("and one after some time, with epochs or without", async () => {
   const { sweep, sweeps, end } = held();
-  const sweeper = new Sweeper(sweep, { epochs: never, ms: 20 });
+  const sweeper = new Sweeper(sweep, { epochs: never, bytes: never, ms: 20 });
   sweeper.look();
   assert.equal(sweeps(), 0);
   await sleep(30);
@@ -51,7 +70,7 @@ test("and one after some time, with epochs or without", async () => {
   sweeper.look();
   assert.equal(sweeps(), 1);
   await sleep(30);
-  sweeper.decided(7);
+  sweeper.committed(7, 0);
   assert.equal(sweeps(), 2);
   end();
 });
@@ -67,7 +86,7 @@ test("a run that follows its input, and has none, merges small files, and remove
   const running = runWith(
     lines,
     { state: join(folder.path, "state"), epochRecords: 2, follow: true, signal: stop.signal },
-    { sweepTimes: { epochs: never, ms: 50 } },
+    { sweepTimes: { epochs: never, bytes: never, ms: 50 } },
   );
   const names = () => readdirSync(folder.path).includes("out") && readdirSync(out).filter((name) => name[0] !== ".");
   const merged = "part-000000000000-000000000002.jsonl";

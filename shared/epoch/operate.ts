@@ -178,8 +178,9 @@ class Task {
         engine.read?.(stage.counts.records - seen.records, stage.counts.bytes - seen.bytes);
         seen = { records: stage.counts.records, bytes: stage.counts.bytes };
       }
-      if (keyed) keyed.stage.merge(stage.end());
-      else partials.push(stage.end());
+      const made = stage.end(range !== pieces.at(-1));
+      if (keyed) keyed.stage.merge(made);
+      else partials.push(made);
     }
     engine.source.prefetch?.(this.endsOf(pieces));
     if (keyed) await this.fire(keyed, stage.maxEventTimes);

@@ -46,6 +46,14 @@ export const plus = (own: number, other: number): number => own + other;
 /** The accumulator is the result. `result` may be this very function, which is then not called for each key (results.ts). */
 export const itself = <A>(accumulator: A): A => accumulator;
 
+/**
+ * Whether it makes no difference in what portions values are folded, and these are merged, as it does where sums of fractions are rounded: a count, which is a whole number, and the
+ * smallest or largest of all.
+ */
+export function isExact({ add, merge }: { readonly add: unknown; readonly merge: unknown }): boolean {
+  return (add === addOne && merge === plus) || merge === Math.min || merge === Math.max;
+}
+
 /** Number of values. */
 export function count(): Aggregate<unknown, number, number> {
   return {

@@ -1,6 +1,7 @@
 import type { LateRow, WindowNode } from "../pipeline/topology.ts";
 import { aggregatesOf, type NamedAggregate } from "../state/columns.ts";
 import type { KeyColumn } from "../state/key-table.ts";
+import { isExact } from "./aggregates.ts";
 import type { MutableCounts } from "./counts.ts";
 import type { StageEnvironment, WriteRows } from "./environment.ts";
 import type { Failures } from "./failures.ts";
@@ -10,6 +11,9 @@ import type { WindowPartial } from "./partials.ts";
 import type { Values } from "./values.ts";
 import { WindowTable } from "./window-table.ts";
 import { isPast, windowsAt } from "./windows.ts";
+
+/** Windows that may wait for the next sub-range: each may take some tens of kilobytes. */
+const mostWaiting = 256;
 
 /**
  * The half of a window node before the shuffle: assigns windows, sorts out what is late, and folds the rest into accumulators per window
@@ -22,6 +26,8 @@ export class Combiner {
   readonly #running: StageEnvironment["running"];
   /** A value may fail, and the others live on. */
   readonly #addsEach: boolean;
+  /** Sub-ranges may be added up here, before the shuffle. */
+  readonly #isExact: boolean;
   readonly #counts: MutableCounts;
   readonly #failures: Failures;
   readonly #write: WriteRows;
@@ -44,6 +50,7 @@ export class Combiner {
     this.#running = environment.running?.bind(environment);
     const canFail = this.#aggregates.some(({ aggregate }) => kernelOf(aggregate) === undefined);
     this.#addsEach = canFail && environment.topology.onError.action !== "fail";
+    this.#isExact = this.#aggregates.every(({ aggregate }) => isExact(aggregate));
     this.#counts = counts;
     this.#failures = failures;
     this.#write = write;
@@ -67,8 +74,13 @@ export class Combiner {
     }
   }
 
-  /** What the sub-range came to, by window start; the next one begins. */
-  finish(): WindowPartial[] {
+  /**
+   * What the sub-range came to, by window start; the next one begins.
+   *
+   * @param more whether there is a next one: then it may be added to this one, and both come later
+   */
+  end(more: boolean): WindowPartial[] {
+    if (more && this.#isExact && this.#tables.size <= mostWaiting) return [];
     const tables = [...this.#tables].sort(([a], [b]) => a - b);
     this.#tables = new Map();
     return tables.map(([start, table]) => {

@@ -7,7 +7,7 @@ import { describe } from "../pipeline/describe.ts";
 import { deadLetter, pipeline } from "../pipeline/pipeline.ts";
 import type { Topology } from "../pipeline/topology.ts";
 import { sliding, tumbling } from "../pipeline/windows.ts";
-import { aggregate, average, collect, count, sum } from "./aggregates.ts";
+import { aggregate, average, collect, count, max, min, sum } from "./aggregates.ts";
 import { alone, type Epoch, epochs, keyGroups, placeOf, runAll, type Value, value, watermarks } from "./test-epochs.ts";
 import type { EpochResult } from "./test-support.ts";
 
@@ -16,6 +16,7 @@ import type { EpochResult } from "./test-support.ts";
  */
 
 const unlucky = 13;
+const amountOf = ({ amount }: Value) => amount;
 
 function makeTopology(allowedLateness: number): Topology {
   const sink = files.sink({ path: "out" });
@@ -45,6 +46,12 @@ function makeTopology(allowedLateness: number): Topology {
     .aggregate({ list: collect(({ amount }) => amount), risky }, { id: "running", expireAfter: 20 })
     .map((row, { timestamp }) => ({ ...row, timestamp }))
     .to(sink, { id: "updates" });
+  const numbers = { count: count(), least: min(amountOf), most: max(amountOf) };
+  keyed
+    .window(sliding({ size: 25, every: 10 }), { id: "exact" })
+    .aggregate(numbers)
+    .to(sink, { id: "numbers" });
+  keyed.aggregate(numbers, { id: "exactly" }).to(sink, { id: "latest" });
   return describe(slid);
 }
 
@@ -64,6 +71,18 @@ test("given a plan, rows do not depend on tasks, batches, or where state comes f
       const rows = (results: EpochResult[]) => results.map((result) => result.rows);
       const expected = rows(await runAll(topology, list, alone));
       assert.deepEqual(rows(await runAll(topology, list, varied)), expected);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("sub-ranges that are added up before the shuffle come to the same, bytes of the state included, as each alone", async () => {
+  const tasks = fc.constantFrom(undefined, { source: 1, keyed: 2 }, { source: 2, keyed: 1 });
+  await fc.assert(
+    fc.asyncProperty(epochs, fc.constantFrom(0, 7), tasks, async (list, lateness, share) => {
+      const choices = { ...alone, tasks: () => share };
+      const run = (apart: boolean) => runAll(makeTopology(lateness), list, { ...choices, apart });
+      assert.deepEqual(await run(false), await run(true));
     }),
     { numRuns: 150 },
   );

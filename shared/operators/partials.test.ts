@@ -8,12 +8,22 @@ import { pipeline } from "../pipeline/pipeline.ts";
 import { tumbling } from "../pipeline/windows.ts";
 import { countOf, keyOf } from "../state/entries.ts";
 import { decodeKey, keyGroupOf } from "../state/key-codec.ts";
-import { collect, count } from "./aggregates.ts";
+import { type Aggregate, collect, count, max, min, sum } from "./aggregates.ts";
 import { encodePartials, type Partials, readPartials } from "./partials.ts";
 import { SourceStage } from "./source-stage.ts";
 import { batchOf } from "./test-support.ts";
 
 const keyGroups = 16;
+
+const counted = (aggregates: Record<string, Aggregate<string, number, number>>) =>
+  describe(
+    pipeline("test", { keyGroups })
+      .from(files.source({ path: "in", value: text() }))
+      .keyBy((value) => value)
+      .window(tumbling(10))
+      .aggregate(aggregates)
+      .to(files.sink({ path: "out" })),
+  );
 
 const topology = describe(
   pipeline("test", { keyGroups })
@@ -23,6 +33,23 @@ const topology = describe(
     .aggregate({ count: count(), all: collect() })
     .to(files.sink({ path: "out" })),
 );
+
+test("what is exact in whatever portions comes with the last sub-range, or with each where windows are many; what is not, with each", () => {
+  const windowsOf = (aggregates: Record<string, Aggregate<string, number, number>>, everyMs: number) => {
+    const of = { topology: counted(aggregates), watermark: null, processingTime: 0, write: () => {} };
+    const stage = new SourceStage(of);
+    const records = Array.from({ length: 300 }, (_, at) => ({ value: String(at), timestamp: at * everyMs }));
+    return [true, true, false].map((more) => {
+      stage.begin("p");
+      stage.process(batchOf(records));
+      return stage.end(more).length;
+    });
+  };
+  assert.deepEqual(windowsOf({ count: count(), most: max(Number), least: min(Number) }, 1), [0, 0, 30]);
+  assert.deepEqual(windowsOf({ count: count(), most: max(Number) }, 10), [300, 300, 300]);
+  assert.deepEqual(windowsOf({ count: count(), total: sum(Number) }, 1), [30, 30, 30]);
+  assert.deepEqual(windowsOf({ count: { ...count(), merge: (own, other) => own + other } }, 1), [30, 30, 30]);
+});
 
 function partialsOf(...subRanges: string[][]): Partials[] {
   const stage = new SourceStage({ topology, watermark: null, processingTime: 0, write: () => {} });

@@ -2,6 +2,7 @@ import type { AggregateNode } from "../pipeline/topology.ts";
 import { partialAggregatesOf } from "../state/columns.ts";
 import type { KeyColumn } from "../state/key-table.ts";
 import { always } from "../state/stage-state.ts";
+import { isExact } from "./aggregates.ts";
 import type { StageEnvironment } from "./environment.ts";
 import type { Failures } from "./failures.ts";
 import type { Keys } from "./keys.ts";
@@ -14,6 +15,8 @@ export class RunningCombiner {
   readonly #node: AggregateNode;
   readonly #running: StageEnvironment["running"];
   readonly #survivesFailures: boolean;
+  /** Sub-ranges may be added up here, before the shuffle. */
+  readonly #isExact: boolean;
   readonly #failures: Failures;
   readonly #table: WindowTable;
   #dictionary: KeyColumn | undefined;
@@ -22,6 +25,7 @@ export class RunningCombiner {
     this.#node = node;
     this.#running = environment.running?.bind(environment);
     this.#survivesFailures = environment.topology.onError.action !== "fail";
+    this.#isExact = node.expireAfterMs === undefined && Object.values(node.aggregates).every(isExact);
     this.#failures = failures;
     this.#table = new WindowTable(partialAggregatesOf(node), node.expireAfterMs);
   }
@@ -41,8 +45,13 @@ export class RunningCombiner {
     else this.#table.addAll(keys, input, 0, count, fail, own);
   }
 
-  /** What the sub-range came to; the next one begins. */
-  finish(): WindowPartial[] {
+  /**
+   * What the sub-range came to; the next one begins.
+   *
+   * @param more whether there is a next one: then it may be added to this one, and both come later
+   */
+  end(more: boolean): WindowPartial[] {
+    if (more && this.#isExact) return [];
     const keys = this.#dictionary;
     this.#dictionary = undefined;
     return keys === undefined ? [] : [{ operator: this.#node.id, start: always, entries: this.#table.finish(keys) }];

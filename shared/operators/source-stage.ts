@@ -81,9 +81,13 @@ export class SourceStage {
     }
   }
 
-  /** The accumulators of the sub-range that ends here, for all stateful nodes that this stage shuffles for. */
-  end(): Partials {
-    return [...this.#combiners.values()].flatMap((combiner) => combiner.finish());
+  /**
+   * The accumulators of the sub-range that ends here, for all stateful nodes that this stage shuffles for.
+   *
+   * @param more whether another one follows: what comes to the same in whatever portions it is added up comes with a later one
+   */
+  end(more = false): Partials {
+    return [...this.#combiners.values()].flatMap((combiner) => combiner.end(more));
   }
 
   #processSlice(batch: RecordBatch, from: number, to: number): void {

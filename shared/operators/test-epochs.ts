@@ -42,12 +42,14 @@ export interface Choices {
   readonly tasks: (epoch: number) => Tasks;
   /** Whether an epoch begins without warm state. */
   readonly cold: (epoch: number) => boolean;
+  /** No sub-range is added to another before the shuffle. */
+  readonly apart?: boolean;
 }
 
 export async function runAll(
   topology: Topology,
   list: readonly Epoch[],
-  { batch, tasks, cold }: Choices,
+  { batch, tasks, cold, apart = false }: Choices,
 ): Promise<EpochResult[]> {
   const objects = new TestObjects();
   let store = new StateStore(objects);
@@ -63,6 +65,7 @@ export async function runAll(
       before,
       after,
       chains,
+      apart,
       ...(share && { tasks: share }),
     });
     results.push(result);

@@ -70,6 +70,8 @@ export interface TestEpoch {
   readonly chains: readonly ChainRun[];
   /** How many tasks stage 0 and stage 1 have; absent: fused. */
   readonly tasks?: { readonly source: number; readonly keyed: number };
+  /** No sub-range is added to another before the shuffle. */
+  readonly apart?: boolean;
 }
 
 export interface EpochResult {
@@ -87,7 +89,7 @@ export async function runEpoch(
   topology: Topology,
   store: StateStore,
   objects: TestObjects,
-  { epoch, subRanges, before, after, chains, tasks }: TestEpoch,
+  { epoch, subRanges, before, after, chains, tasks, apart }: TestEpoch,
 ): Promise<EpochResult> {
   const rows: Record<string, unknown[]> = {};
   const environment: StageEnvironment = {
@@ -102,7 +104,8 @@ export async function runEpoch(
   const shuffles: Partials[][] = [];
   for (const share of shares(subRanges.length, tasks?.source ?? 1)) {
     const stage = new SourceStage(environment);
-    shuffles.push(subRanges.slice(share.from, share.to).map((subRange) => runSubRange(stage, subRange)));
+    const own = subRanges.slice(share.from, share.to);
+    shuffles.push(own.map((subRange) => runSubRange(stage, subRange, apart !== true && subRange !== own.at(-1))));
     counts.push(stage.counts);
   }
   const result: Omit<EpochResult, "saved"> = { rows, chains: [], counts, open: [] };
@@ -126,10 +129,10 @@ export async function runEpoch(
   return { ...result, saved };
 }
 
-function runSubRange(stage: SourceStage, { partition, batches }: TestSubRange): Partials {
+function runSubRange(stage: SourceStage, { partition, batches }: TestSubRange, more: boolean): Partials {
   stage.begin(partition);
   for (const batch of batches) stage.process(batch);
-  return stage.end();
+  return stage.end(more);
 }
 
 async function shuffled(
