@@ -26,7 +26,6 @@ export class Combiner {
   readonly #running: StageEnvironment["running"];
   /** A value may fail, and the others live on. */
   readonly #addsEach: boolean;
-  /** Sub-ranges may be added up here, before the shuffle. */
   readonly #isExact: boolean;
   readonly #counts: MutableCounts;
   readonly #failures: Failures;
@@ -74,13 +73,13 @@ export class Combiner {
     }
   }
 
-  /**
-   * What the sub-range came to, by window start; the next one begins.
-   *
-   * @param more whether there is a next one: then it may be added to this one, and both come later
-   */
-  end(more: boolean): WindowPartial[] {
-    if (more && this.#isExact && this.#tables.size <= mostWaiting) return [];
+  /** Whether the next sub-range may be added to this one. */
+  get mayGoOn(): boolean {
+    return this.#isExact && this.#tables.size <= mostWaiting;
+  }
+
+  /** What the sub-range came to, by window start, and those that went before without this; the next one begins. */
+  finish(): WindowPartial[] {
     const tables = [...this.#tables].sort(([a], [b]) => a - b);
     this.#tables = new Map();
     return tables.map(([start, table]) => {

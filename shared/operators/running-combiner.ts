@@ -15,8 +15,8 @@ export class RunningCombiner {
   readonly #node: AggregateNode;
   readonly #running: StageEnvironment["running"];
   readonly #survivesFailures: boolean;
-  /** Sub-ranges may be added up here, before the shuffle. */
-  readonly #isExact: boolean;
+  /** Whether the next sub-range may be added to this one. */
+  readonly mayGoOn: boolean;
   readonly #failures: Failures;
   readonly #table: WindowTable;
   #dictionary: KeyColumn | undefined;
@@ -25,7 +25,7 @@ export class RunningCombiner {
     this.#node = node;
     this.#running = environment.running?.bind(environment);
     this.#survivesFailures = environment.topology.onError.action !== "fail";
-    this.#isExact = node.expireAfterMs === undefined && Object.values(node.aggregates).every(isExact);
+    this.mayGoOn = node.expireAfterMs === undefined && Object.values(node.aggregates).every(isExact);
     this.#failures = failures;
     this.#table = new WindowTable(partialAggregatesOf(node), node.expireAfterMs);
   }
@@ -45,13 +45,8 @@ export class RunningCombiner {
     else this.#table.addAll(keys, input, 0, count, fail, own);
   }
 
-  /**
-   * What the sub-range came to; the next one begins.
-   *
-   * @param more whether there is a next one: then it may be added to this one, and both come later
-   */
-  end(more: boolean): WindowPartial[] {
-    if (more && this.#isExact) return [];
+  /** What the sub-range came to, and those that went before without this; the next one begins. */
+  finish(): WindowPartial[] {
     const keys = this.#dictionary;
     this.#dictionary = undefined;
     return keys === undefined ? [] : [{ operator: this.#node.id, start: always, entries: this.#table.finish(keys) }];

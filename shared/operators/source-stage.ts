@@ -87,7 +87,7 @@ export class SourceStage {
    * @param more whether another one follows: what comes to the same in whatever portions it is added up comes with a later one
    */
   end(more = false): Partials {
-    return [...this.#combiners.values()].flatMap((combiner) => combiner.end(more));
+    return [...this.#combiners.values()].flatMap((combiner) => (more && combiner.mayGoOn ? [] : combiner.finish()));
   }
 
   #processSlice(batch: RecordBatch, from: number, to: number): void {

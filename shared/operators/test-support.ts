@@ -89,7 +89,7 @@ export async function runEpoch(
   topology: Topology,
   store: StateStore,
   objects: TestObjects,
-  { epoch, subRanges, before, after, chains, tasks, apart }: TestEpoch,
+  { epoch, subRanges, before, after, chains, tasks, apart = false }: TestEpoch,
 ): Promise<EpochResult> {
   const rows: Record<string, unknown[]> = {};
   const environment: StageEnvironment = {
@@ -105,7 +105,7 @@ export async function runEpoch(
   for (const share of shares(subRanges.length, tasks?.source ?? 1)) {
     const stage = new SourceStage(environment);
     const own = subRanges.slice(share.from, share.to);
-    shuffles.push(own.map((subRange) => runSubRange(stage, subRange, apart !== true && subRange !== own.at(-1))));
+    shuffles.push(own.map((subRange) => runSubRange(stage, subRange, !apart && subRange !== own.at(-1))));
     counts.push(stage.counts);
   }
   const result: Omit<EpochResult, "saved"> = { rows, chains: [], counts, open: [] };
